@@ -1,0 +1,63 @@
+"""Errors of the knowledge base.
+
+ProofweaveError                 root of every package's tree; carries a stable code
+└── KnowledgeError
+    ├── DocumentRejected        bytes that cannot become a document
+    ├── StatementRejected       a statement without its quote, or of the wrong kind
+    ├── ValueUnreadable         text that is no number, date or quantity
+    ├── DimensionRejected       a dimension that may not go live
+    ├── NotFound                no such document, statement, dimension or policy
+    └── LogCorrupt              the hash chain does not hold
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ProofweaveError(Exception):
+    """Root of all errors; `code` is stable and unique across packages."""
+
+    code: ClassVar[str] = "PROOFWEAVE_ERROR"
+
+
+class KnowledgeError(ProofweaveError):
+    """Root of the errors of the knowledge base."""
+
+    code: ClassVar[str] = "KNOWLEDGE_ERROR"
+
+
+class DocumentRejected(KnowledgeError):
+    """Bytes that cannot become a document."""
+
+    code: ClassVar[str] = "DOCUMENT_REJECTED"
+
+
+class StatementRejected(KnowledgeError):
+    """A statement whose quote does not stand at its span, or whose value has the wrong kind."""
+
+    code: ClassVar[str] = "STATEMENT_REJECTED"
+
+
+class ValueUnreadable(KnowledgeError):
+    """Text that is no number, date or quantity."""
+
+    code: ClassVar[str] = "VALUE_UNREADABLE"
+
+
+class DimensionRejected(KnowledgeError):
+    """A dimension with a cycle, no root, or an ambiguous pair that is not marked as allowed."""
+
+    code: ClassVar[str] = "DIMENSION_REJECTED"
+
+
+class NotFound(KnowledgeError):
+    """No such document, statement, dimension or policy; the message names the nearest."""
+
+    code: ClassVar[str] = "NOT_FOUND"
+
+
+class LogCorrupt(KnowledgeError):
+    """The hash chain of the log does not hold; the message names the first bad sequence number."""
+
+    code: ClassVar[str] = "LOG_CORRUPT"

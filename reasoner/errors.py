@@ -1,0 +1,53 @@
+"""Errors of the reasoner.
+
+ProofweaveError
+└── ReasonerError
+    ├── PolicyRejected          a policy with errors; carries every finding with its position
+    ├── GoalRejected            a goal that cannot be read, is unknown or unbound where not allowed
+    ├── HypergraphRejected      a hypergraph file that does not follow the format
+    ├── EngineDisagreement      two engines closed the same program differently; never an answer
+    ├── EngineFailed            an engine's worker died or gave no closure
+    └── SelfCheckFailed         our own verifier rejects our own certificate; never an answer
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from kb.errors import ProofweaveError
+
+
+class ReasonerError(ProofweaveError):
+    """Root of the errors of the reasoner."""
+
+    code: ClassVar[str] = "REASONER_ERROR"
+
+
+class GoalRejected(ReasonerError):
+    """A goal that cannot be read, is unknown, or is unbound where that is not allowed."""
+
+    code: ClassVar[str] = "GOAL_REJECTED"
+
+
+class HypergraphRejected(ReasonerError):
+    """A hypergraph file that does not follow the documented format."""
+
+    code: ClassVar[str] = "HYPERGRAPH_REJECTED"
+
+
+class EngineDisagreement(ReasonerError):
+    """Two engines closed the same program differently: an internal error, never an answer."""
+
+    code: ClassVar[str] = "ENGINE_DISAGREEMENT"
+
+
+class EngineFailed(ReasonerError):
+    """An engine's worker died or gave no closure."""
+
+    code: ClassVar[str] = "ENGINE_FAILED"
+
+
+class SelfCheckFailed(ReasonerError):
+    """The verifier rejects a certificate we just built: an internal error, never an answer."""
+
+    code: ClassVar[str] = "SELF_CHECK_FAILED"
