@@ -1,4 +1,4 @@
-"""Statements and their evidence. Identity is the digest of the canonical form (DESIGN section 2)."""
+"""Statements and their evidence; identity is the digest of the canonical form (DESIGN 2)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def value_from_json(form: dict[str, str]) -> Value:
         case "date":
             return parse_date(text)
     raise StatementRejected(
-        f"{form['kind']!r} is no kind of value; expected entity, class, text, number, quantity or date"
+        f"{form['kind']!r} is no kind of value; "
+        "expected entity, class, text, number, quantity or date"
     )
 
 
@@ -179,5 +180,6 @@ class Evidence:
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end or self.end - self.start != len(self.quote):
             raise StatementRejected(
-                f"the quote has {len(self.quote)} code points but its span is [{self.start}, {self.end})"
+                f"the quote has {len(self.quote)} code points, "
+                f"but its span is [{self.start}, {self.end})"
             )
