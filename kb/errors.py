@@ -7,6 +7,8 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── ValueUnreadable         text that is no number, date or quantity
     ├── DimensionRejected       a dimension that may not go live
     ├── NotFound                no such document, statement, dimension or policy
+    │   └── SourceErased        the document's bytes have been erased
+    ├── AlreadyExists           a knowledge base or policy version that is there with other content
     └── LogCorrupt              the hash chain does not hold
 """
 
@@ -55,6 +57,18 @@ class NotFound(KnowledgeError):
     """No such document, statement, dimension or policy; the message names the nearest."""
 
     code: ClassVar[str] = "NOT_FOUND"
+
+
+class SourceErased(NotFound):
+    """The document was stored once; its bytes and what was taken from it have been erased."""
+
+    code: ClassVar[str] = "SOURCE_ERASED"
+
+
+class AlreadyExists(KnowledgeError):
+    """A knowledge base, or a policy version with another text, is already there."""
+
+    code: ClassVar[str] = "ALREADY_EXISTS"
 
 
 class LogCorrupt(KnowledgeError):
