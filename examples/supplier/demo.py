@@ -88,10 +88,10 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 @contextmanager
 def server(directory: Path, *, keep: bool) -> Iterator[tuple[str, str]]:
     """Serve the knowledge base on free loopback ports; gives the addresses of gRPC and HTTP."""
+    serve = ("serve", "--kb", str(directory), "--port", "0", "--http-port", "0")
     with (OUTPUT / "server.log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "server", "serve"]
-            + ["--kb", str(directory), "--port", "0", "--http-port", "0"],
+            [sys.executable, "-m", "server", *serve],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=log,
