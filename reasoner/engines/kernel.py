@@ -19,3 +19,4 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
 
 index_tails = _compile(propagation.index_tails)
 propagate = _compile(propagation.propagate)
+reach_back = _compile(propagation.reach_back)

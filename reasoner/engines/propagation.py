@@ -88,3 +88,37 @@ def propagate(
                     if head == goal:
                         return length
     return length
+
+
+def reach_back(
+    goal: int,
+    head_starts: Integers,
+    head_clauses: Integers,
+    tail_starts: Integers,
+    tails: Integers,
+    missing: Integers,
+    marks: Integers,
+    queue: Integers,
+) -> int:
+    """Mark the atoms a derivation of `goal` may use, and return how many the queue holds.
+
+    Follows clauses whose tail is derived whole (`missing` is zero after propagation to the end);
+    `marks` comes zeroed.
+    """
+    marks[goal] = 1
+    queue[0] = goal
+    length = 1
+    read = 0
+    while read < length:
+        atom = queue[read]
+        read += 1
+        for row in range(head_starts[atom], head_starts[atom + 1]):
+            clause = head_clauses[row]
+            if missing[clause] == 0:
+                for position in range(tail_starts[clause], tail_starts[clause + 1]):
+                    premise = tails[position]
+                    if marks[premise] == 0:
+                        marks[premise] = 1
+                        queue[length] = premise
+                        length += 1
+    return length
