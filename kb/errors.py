@@ -6,6 +6,10 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── StatementRejected       a statement without its quote, or of the wrong kind
     ├── ValueUnreadable         text that is no number, date or quantity
     ├── DimensionRejected       a dimension that may not go live
+    ├── IRIRejected             an IRI, or a name that has none
+    ├── QueryRejected           SPARQL that cannot be read or is not allowed
+    ├── QueryOverBudget         SPARQL that ran out of time, rows or memory
+    ├── FormatUnavailable       a result format that we do not write
     ├── NotFound                no such document, statement, dimension or policy
     └── LogCorrupt              the hash chain does not hold
 """
@@ -49,6 +53,30 @@ class DimensionRejected(KnowledgeError):
     """A dimension with a cycle, no root, or an ambiguous pair that is not marked as allowed."""
 
     code: ClassVar[str] = "DIMENSION_REJECTED"
+
+
+class IRIRejected(KnowledgeError):
+    """An IRI that names nothing here, or a name that can have no IRI."""
+
+    code: ClassVar[str] = "IRI_REJECTED"
+
+
+class QueryRejected(KnowledgeError):
+    """SPARQL that cannot be read, or that asks for what is not allowed (SERVICE, updates)."""
+
+    code: ClassVar[str] = "QUERY_REJECTED"
+
+
+class QueryOverBudget(KnowledgeError):
+    """SPARQL that ran out of time, rows or memory; says nothing about its answers."""
+
+    code: ClassVar[str] = "QUERY_OVER_BUDGET"
+
+
+class FormatUnavailable(KnowledgeError):
+    """A result format that we do not write; the message lists those we do."""
+
+    code: ClassVar[str] = "FORMAT_UNAVAILABLE"
 
 
 class NotFound(KnowledgeError):
