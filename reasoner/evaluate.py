@@ -320,8 +320,10 @@ def _rejected(policy: Policy, run: _Run, loop: _Loop) -> PolicyRejected:
     open_calls = {
         nodes[number].signature
         for number, table in enumerate(run.tables)
-        if any(isinstance(rows, _Busy) or getattr(rows, "done", True) is False
-               for rows in table.values())
+        if any(
+            isinstance(rows, _Busy) or getattr(rows, "done", True) is False
+            for rows in table.values()
+        )
     }
     open_calls |= set(loop.signatures)
     guilty = [
@@ -416,10 +418,10 @@ class _Reader:
         head = self.atom(*self.run.head_of(record))
         return Instance(clause.id, bindings, head, tuple(premises))
 
-    def call(self, signature: Signature, bound: tuple[int, ...], key: Key, rows: Sequence[Row]) -> Call:
-        parts: list[Constant | Variable] = [
-            Variable(f"_{at + 1}") for at in range(signature[1])
-        ]
+    def call(
+        self, signature: Signature, bound: tuple[int, ...], key: Key, rows: Sequence[Row]
+    ) -> Call:
+        parts: list[Constant | Variable] = [Variable(f"_{at + 1}") for at in range(signature[1])]
         known = (key,) if isinstance(key, int) else key
         for at, number in zip(bound, known, strict=True):
             parts[at] = self.value(number)
