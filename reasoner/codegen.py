@@ -248,9 +248,8 @@ def _write_steps(function: _Function, steps: tuple[Step, ...], group: int | None
                 check, target = function.check(index), function.term(variable)
                 function.known.add(variable.name)
                 if isinstance(expression, Operation):
-                    function.line(
-                        f"{target}, {check} = define({function.node}, {function.expression(expression)})"
-                    )
+                    computed = function.expression(expression)
+                    function.line(f"{target}, {check} = define({function.node}, {computed})")
                 else:
                     function.line(f"{target} = {function.term(expression)}")
                     function.line(f"{check} = T")
@@ -415,7 +414,7 @@ _GROUP = """\
             cell.waiting.append((function, state))
             return
         if not cell.done:
-            if cell.frame is not new{group}: loop(number, k)
+            if cell.frame is not new{group}: loop(number)
             cell.waiting.append((function, state))
         work += len(cell.rows)
         if work > limit: tick()
@@ -425,7 +424,7 @@ _GROUP = """\
         cell = table.get(k)
         if cell is not None:
             if cell.done: return cell.rows
-            loop(number, k)
+            loop(number)
         before, new_before = g{group}, new{group}
         g{group}, new{group} = [], []
         cell = table[k] = Cell(k, starts{group}[number][1])

@@ -11,7 +11,7 @@ from kb.errors import ValueUnreadable
 from .atom import Atom, Constant, Symbol
 from .errors import PolicyRejected
 from .source_text import normalize, scan
-from .syntax import READERS, Declaration, Fault, Rule, read_statement, read_text
+from .syntax import DECLARATIONS, READERS, Declaration, Fault, Rule, read_statement, read_text
 
 
 @dataclass(frozen=True, slots=True)

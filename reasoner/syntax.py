@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -39,7 +40,11 @@ _MIRRORED = {
     Operator.GREATER: Operator.LESS,
     Operator.AT_LEAST: Operator.AT_MOST,
 }
-READERS = {"decimal": parse_number, "date": parse_date, "quantity": parse_quantity}
+READERS: dict[str, Callable[[str], Constant]] = {
+    "decimal": parse_number,
+    "date": parse_date,
+    "quantity": parse_quantity,
+}
 _INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 _TERMINALS = {
     "NUMBER": "a number",

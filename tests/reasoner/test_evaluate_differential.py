@@ -11,9 +11,9 @@ from reasoner.facts import Fact, FactBase, fact_id
 from reasoner.policy import parse_atom, parse_facts, parse_policy
 from reasoner.slice import AtomPremise, Slice
 
-from bottom_up import Found, all_instances, backward_slice
-from policy_programs import CLOSED, DERIVED, Program, programs
-from witness import check_calls
+from tests.bottom_up import Found, all_instances, backward_slice
+from tests.policy_programs import CLOSED, DERIVED, Program, programs
+from tests.witness import check_calls
 
 
 def _slice(program: Program, goal: Atom) -> Slice:
