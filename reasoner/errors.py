@@ -33,9 +33,14 @@ class GoalRejected(ReasonerError):
 
 
 class HypergraphRejected(ReasonerError):
-    """A hypergraph file that does not follow the documented format."""
+    """A hypergraph file that does not follow the documented format; carries every problem."""
 
     code: ClassVar[str] = "HYPERGRAPH_REJECTED"
+
+    def __init__(self, name: str, problems: tuple[str, ...]) -> None:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__("\n".join([f"{name} has {count}:", *problems]))
+        self.problems = problems
 
 
 class ResumeRejected(ReasonerError):
