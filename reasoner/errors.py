@@ -52,14 +52,16 @@ class ResumeRejected(ReasonerError):
 class EngineDisagreement(ReasonerError):
     """Two engines closed the same program differently: an internal error, never an answer.
 
-    `reproducer` is the program as a hypergraph in JSON, which shows the difference again.
+    `reproducer` is the program as a hypergraph in JSON, which shows the difference again, and
+    `saved` the file that holds it.
     """
 
     code: ClassVar[str] = "ENGINE_DISAGREEMENT"
 
-    def __init__(self, message: str, *, reproducer: str = "") -> None:
+    def __init__(self, message: str, *, reproducer: str = "", saved: str = "") -> None:
         super().__init__(message)
         self.reproducer = reproducer
+        self.saved = saved
 
 
 class EngineFailed(ReasonerError):
