@@ -646,7 +646,11 @@ def _undetermined(part: Slice) -> tuple[OpenRequirement, ...]:
 def _checked(draft: _Draft, case: _Case) -> Decision:
     """Write the certificate and have our checker examine it."""
     conclusion = draft.conclusion
-    used = {case.policy.digest: case.policy, prelude().digest: prelude()}
+    used = {case.policy.digest: case.policy}
+    heads = {clause.head.signature for clause in prelude().clauses}
+    called = {read.signature for read in draft.witness.patterns}
+    if called & heads or any(name.startswith("prelude.") for name in draft.steps.rules):
+        used[prelude().digest] = prelude()
     certificate = build_certificate(
         conclusion,
         steps=draft.steps,

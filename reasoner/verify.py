@@ -32,6 +32,8 @@ from typing import Any, NoReturn
 FORMAT = "proofweave.certificate/1"
 PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcde8"
 """Digest of the rules that stand beside every policy."""
+PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
+"""What these rules conclude."""
 
 # ---------------------------------------------------------------- rejections
 
@@ -89,9 +91,12 @@ def reject(rejection: str, where: str, message: str) -> NoReturn:
 
 def canonical(value: object) -> bytes:
     """Write RFC 8785 for what certificates hold: texts, integers, ASCII keys."""
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    ).encode()
+    return _ENCODER.encode(value).encode()
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -233,7 +238,7 @@ _TERM = re.compile(
 
 def write_text(text: str) -> str:
     """Write a text as term."""
-    return json.dumps(text, ensure_ascii=False)
+    return json.encoder.encode_basestring(text)
 
 
 def read_number(text: str) -> Fraction:
@@ -304,7 +309,7 @@ def read_value(term: str) -> Value:
     if not _TERM.fullmatch(term):
         raise ValueError(f"{term} is no ground term")
     if term[0] == '"':
-        return ("text", json.loads(term))
+        return ("text", term[1:-1] if "\\" not in term else json.loads(term))
     if term[0] == "@":
         name, inner = term[1:].split("(", 1)
         inner = inner[1:-2]
@@ -541,6 +546,9 @@ class Unreadable(Exception):
         self.position = position
 
 
+_LOOSE = json.JSONDecoder(strict=False)
+
+
 class Reader:
     """Reads atoms, facts, rules and declarations into syntax trees, one statement at a time."""
 
@@ -727,7 +735,7 @@ class Reader:
     def string(token: str, start: int) -> str:
         """Give the text between the quotes."""
         try:
-            return str(json.loads(token, strict=False))
+            return token[1:-1] if "\\" not in token else str(_LOOSE.decode(token))
         except ValueError:
             raise Unreadable(f"{token} is no text", start) from None
 
@@ -1780,6 +1788,7 @@ class Examination:
         self.check_statements()
         self.check_sources()
         self.read_witness()
+        self.check_prelude()
         self.check_steps()
         self.check_calls()
         self.check_verdict()
@@ -1833,6 +1842,13 @@ class Examination:
         for name, record in certificate["rules"].items():
             self._check_rule(name, record)
         self.checked.append("the rules are as the texts of the policies state them")
+
+    def check_prelude(self) -> None:
+        """Ask for the prelude where the witness calls one of its predicates."""
+        if PRELUDE_HEADS.isdisjoint(self.calls):
+            return
+        if all(record["digest"] != PRELUDE_SHA256 for record in self.certificate["policies"]):
+            reject("WITNESS_INCOMPLETE", "policies", "the witness needs the rules of the prelude")
 
     def _check_effective(self, effective: str, where: str) -> None:
         start, slash, end = effective.partition("/")

@@ -89,6 +89,7 @@ def write_witness(
             for call in sorted(lookups, key=_order)
         ),
         tuple(contested),
+        tuple(call.pattern for call in (*demands, *lookups)),
     )
 
 
