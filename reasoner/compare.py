@@ -12,8 +12,20 @@ from itertools import combinations
 from .atom import Atom, Term
 from .clause import Absent, Aggregate, AggregateFunction, Clause, Comparison, Operator, Positive
 from .hop import DimensionType, Direction
-from .meet import Body, StepPredicates, add_stated, spoken
-from .plan import Constraint, Count, Extreme, Extremum, Holds, Meet, Order, Reference, Same
+from .meet import SAID, Body, StepPredicates, add_stated, add_threshold, spoken
+from .plan import (
+    Constraint,
+    Count,
+    Extreme,
+    Extremum,
+    Holds,
+    Meet,
+    Order,
+    Reference,
+    Same,
+    Superlative,
+    Threshold,
+)
 
 MEASURE = "measure"
 COMMON = "in_common"
@@ -25,15 +37,6 @@ OPPOSITE = {
     Operator.AT_LEAST: Operator.LESS,
     Operator.GREATER: Operator.AT_MOST,
     Operator.AT_MOST: Operator.GREATER,
-}
-
-_SAID = {
-    Operator.EQUAL: "is equal to",
-    Operator.UNEQUAL: "differs from",
-    Operator.LESS: "is less than",
-    Operator.AT_MOST: "is at most",
-    Operator.GREATER: "is greater than",
-    Operator.AT_LEAST: "is at least",
 }
 
 
@@ -83,7 +86,7 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
                 body.add(Positive(Atom(f"{MEASURE}_{rival}", (entity, other))))
                 body.add(
                     Comparison(operator, own, other),
-                    f"{spoken(own)} {_SAID[operator]} {spoken(other)} of {spoken(entity)}",
+                    f"{spoken(own)} {SAID[operator]} {spoken(other)} of {spoken(entity)}",
                 )
         lead = f"{spoken(winner)} has the {step.extreme.value} value"
         clauses.append(rule(Atom(head, (winner,)), body, f"{head}_{number}", lead=lead))
@@ -154,23 +157,49 @@ def _last_hop(predicates: StepPredicates, reference: Reference, body: Body) -> _
 
 
 def compile_order(predicates: StepPredicates, step: Order, head: str) -> list[Clause]:
-    """Give the rule for yes, with the comparison asked for, and for no, with its opposite."""
-    clauses = []
-    for operator, negated in ((step.operator, False), (OPPOSITE[step.operator], True)):
-        body = Body()
-        left = predicates.answers(step.left, body)
-        right = predicates.operand(step.right, body)
-        body.add(Comparison(operator, left, right))
-        clauses.append(
-            rule(
-                Atom(head, (), negated),
-                body,
-                f"not_{head}" if negated else head,
-                lead=f"{'No' if negated else 'Yes'}, "
-                f"{spoken(left)} {_SAID[operator]} {spoken(right)}",
-            )
+    """Give the rule for yes, with every threshold, and per threshold one for no."""
+    yes = Body()
+    value = predicates.answers(step.of, yes)
+    for threshold in step.thresholds:
+        add_threshold(predicates, yes, value, threshold)
+    clauses = [rule(Atom(head), yes, head, lead="Yes")]
+    for number, threshold in enumerate(step.thresholds, start=1):
+        no = Body()
+        value = predicates.answers(step.of, no)
+        add_threshold(
+            predicates, no, value, Threshold(OPPOSITE[threshold.operator], threshold.operand)
         )
+        name = f"not_{head}_{number}" if len(step.thresholds) > 1 else f"not_{head}"
+        clauses.append(rule(Atom(head, (), negated=True), no, name, lead="No"))
     return clauses
+
+
+def compile_superlative(predicates: StepPredicates, step: Superlative, head: str) -> list[Clause]:
+    """Give the rule for those whose value is the least or greatest of all that are compared."""
+    dimension = predicates.plan.type_of(step.dimension)
+
+    def compared(body: Body, subject: str, value: str) -> tuple[Term, Term]:
+        if step.of is None:
+            who: Term = body.fresh(subject)
+        else:
+            who = predicates.answers(step.of, body)
+        what = body.fresh(value)
+        add_stated(body, dimension, who, what)
+        return who, what
+
+    function = AggregateFunction.MIN if step.extreme is Extreme.LEAST else AggregateFunction.MAX
+    body = Body()
+    winner, own = compared(body, "winner", dimension.name)
+    first = len(body.literals)
+    _, other = compared(body, "other", "other_value")
+    conditions = tuple(each for each in body.literals[first:] if not isinstance(each, Aggregate))
+    del body.literals[first:]
+    del body.sentences[len(body.sentences) - 1 :]
+    body.add(
+        Aggregate(Operator.EQUAL, own, function, (other,), conditions),
+        f"{spoken(own)} is the {step.extreme.value} of all",
+    )
+    return [rule(Atom(head, (winner,)), body, head, lead=spoken(winner))]
 
 
 def compile_holds(predicates: StepPredicates, step: Holds, head: str) -> list[Clause]:

@@ -20,6 +20,8 @@ from .plan import (
     Plan,
     Reference,
     Same,
+    Superlative,
+    Threshold,
 )
 
 _COMPARED = {
@@ -48,9 +50,12 @@ def understood_as(plan: Plan) -> str:
             return "whether these have a value in common: " + "; ".join(
                 _step(plan, operand) for operand in operands
             )
-        case Order(left, operator, right):
-            compared = _COMPARED[operator]
-            return f"whether {_step(plan, left)} is {compared} {_operand(plan, right)}"
+        case Order(of, thresholds):
+            return f"whether {_step(plan, of)} is {_thresholds(plan, thresholds)}"
+        case Superlative(among, dimension, extreme):
+            label = plan.type_of(dimension).label
+            whom = "" if among is None else f" among {_step(plan, among)}"
+            return f"what has the {extreme.value} {label}{whom}"
         case Holds(member, step):
             return f"whether {_operand(plan, member)} is {_step(plan, step)}"
 
@@ -65,6 +70,13 @@ def _operand(plan: Plan, operand: Operand) -> str:
             return _step(plan, operand)
 
 
+def _thresholds(plan: Plan, thresholds: tuple[Threshold, ...]) -> str:
+    return " and ".join(
+        f"{_COMPARED[threshold.operator]} {_operand(plan, threshold.operand)}"
+        for threshold in thresholds
+    )
+
+
 def _step(plan: Plan, reference: Reference) -> str:
     step = plan.steps[reference.step]
     if isinstance(step, Count):
@@ -73,17 +85,17 @@ def _step(plan: Plan, reference: Reference) -> str:
         return f"the answer of step {reference.step + 1}"
     said: list[str] = []
     for condition in step.conditions:
-        other = _operand(plan, condition.operand)
         match condition:
-            case Constraint(hop):
+            case Constraint(hop, operand):
+                other = _operand(plan, operand)
                 label = plan.type_of(hop.dimension).label
                 if hop.direction is Direction.FORWARD:
                     said.append(f"the {label} of {other}")
                 else:
                     said.append(f"what has as {label} {other}")
-            case Bound(dimension, operator):
+            case Bound(dimension, thresholds):
                 label = plan.type_of(dimension).label
-                said.append(f"with a {label} {_COMPARED[operator]} {other}")
-            case Exclusion():
-                said.append(f"other than {other}")
+                said.append(f"what has a {label} {_thresholds(plan, thresholds)}")
+            case Exclusion(operand):
+                said.append(f"other than {_operand(plan, operand)}")
     return ", ".join(said)
