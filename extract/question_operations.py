@@ -93,7 +93,7 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         return types.fitting(first.then(second), ())
 
     def where(relation: Relation) -> Relation:
-        kept = types.arriving(relation, ("place", "organisation"))
+        kept = types.arriving(relation, ("place", "organization"))
         return _of_kind(kept, lambda kind: not kind.is_ordered)
 
     def why(relation: Relation) -> Relation:
@@ -228,7 +228,7 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         return ()
 
     def who() -> TypeNames:
-        return ("organisation", "person")
+        return ("organization", "person")
 
     def constant(name: str) -> Callable[[], Relation]:
         return lambda: Relation.of([(Hop(name),)])

@@ -11,9 +11,10 @@ from itertools import combinations
 
 from .atom import Atom, Term
 from .clause import Absent, Aggregate, AggregateFunction, Clause, Comparison, Operator, Positive
-from .hop import DimensionType, Direction
-from .meet import SAID, Body, StepPredicates, add_stated, add_threshold, spoken
+from .hop import DimensionType, Direction, ValueKind
+from .meet import SAID, Body, StepPredicates, add_stated, add_threshold, kind_of, spoken
 from .plan import (
+    Condition,
     Constraint,
     Count,
     Extreme,
@@ -204,36 +205,49 @@ def compile_superlative(predicates: StepPredicates, step: Superlative, head: str
 
 def compile_holds(predicates: StepPredicates, step: Holds, head: str) -> list[Clause]:
     """Give the rule for yes and those for no: a stated denial, or another functional value."""
+    meet = predicates.plan.steps[step.step.step]
+    last = meet.conditions[-1] if isinstance(meet, Meet) else None
     yes = Body()
     member = predicates.operand(step.member, yes)
-    predicates.answers(step.step, yes, member)
+    if _is_class(predicates, last):
+        value = predicates.answers(step.step, yes)
+        yes.add(Positive(Atom("under", (value, member))), kind_of(value, member))
+    else:
+        predicates.answers(step.step, yes, member)
     clauses = [rule(Atom(head), yes, head, lead="Yes")]
-    meet = predicates.plan.steps[step.step.step]
-    if not isinstance(meet, Meet) or len(meet.conditions) != 1:
+    if not isinstance(meet, Meet) or len(meet.conditions) > 1 or not isinstance(last, Constraint):
         return clauses
-    (condition,) = meet.conditions
-    if not isinstance(condition, Constraint):
-        return clauses
-    no_head = Atom(head, (), negated=True)
-    dimension = predicates.plan.type_of(condition.hop.dimension)
-    denied = Body()
-    member = predicates.operand(step.member, denied)
-    other = predicates.operand(condition.operand, denied)
-    forward = condition.hop.direction is Direction.FORWARD
-    subject, value = (other, member) if forward else (member, other)
+    dimension = predicates.plan.type_of(last.hop.dimension)
+
+    def pair(body: Body) -> tuple[Term, Term]:
+        """Give subject and value of the question, binding them in a body."""
+        one = predicates.operand(step.member, body)
+        other = predicates.operand(last.operand, body)
+        return (other, one) if last.hop.direction is Direction.FORWARD else (one, other)
+
+    no = Atom(head, (), negated=True)
     if dimension.name not in {each.type.name for each in predicates.plan.definitions}:
+        denied = Body()
+        subject, value = pair(denied)
         denied.add(
             Positive(Atom(dimension.name, (subject, value), negated=True)),
             f"the {dimension.label} of {spoken(subject)} is stated not to be {spoken(value)}",
         )
-        clauses.append(rule(no_head, denied, f"not_{head}_denied", lead="No"))
-    if dimension.functional:
+        clauses.append(rule(no, denied, f"not_{head}_denied", lead="No"))
+    if dimension.functional and dimension.kind is not ValueKind.TAXONOMIC:
         differs = Body()
-        member = predicates.operand(step.member, differs)
-        other = predicates.operand(condition.operand, differs)
-        subject, value = (other, member) if forward else (member, other)
+        subject, value = pair(differs)
         stated = differs.fresh(dimension.name)
         add_stated(differs, dimension, subject, stated)
         differs.add(Comparison(Operator.UNEQUAL, stated, value))
-        clauses.append(rule(no_head, differs, f"not_{head}_other", lead=f"No, not {spoken(value)}"))
+        clauses.append(rule(no, differs, f"not_{head}_other", lead=f"No, not {spoken(value)}"))
     return clauses
+
+
+def _is_class(predicates: StepPredicates, condition: Condition | None) -> bool:
+    """Whether a condition yields values of a taxonomic dimension, which lie under classes."""
+    return (
+        isinstance(condition, Constraint)
+        and condition.hop.direction is Direction.FORWARD
+        and predicates.plan.type_of(condition.hop.dimension).kind is ValueKind.TAXONOMIC
+    )

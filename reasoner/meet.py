@@ -120,7 +120,7 @@ def compile_meet(
                     add_stated(body, used, term, value)
                     body.add(
                         Positive(Atom("under", (value, operands[condition]))),
-                        f"{spoken(value)} is a kind of {spoken(operands[condition])}",
+                        kind_of(value, operands[condition]),
                     )
                 else:
                     add_stated(body, used, term, operands[condition])
@@ -181,6 +181,11 @@ def add_stated(body: Body, dimension: DimensionType, subject: Term, value: Term)
         Positive(Atom(dimension.name, (subject, value))),
         f"the {dimension.label} of {spoken(subject)} is {spoken(value)}",
     )
+
+
+def kind_of(value: Term, above: Term) -> str:
+    """Say that a value lies under a class."""
+    return f"{spoken(value)} is a kind of {spoken(above)}"
 
 
 def spoken(term: Term) -> str:
