@@ -1,0 +1,134 @@
+"""One table from error classes to gRPC status codes, read in both directions.
+
+An error leaves the server as a status whose details hold google.rpc.ErrorInfo (`reason` is the
+stable code) and one Problem per finding. A test fails for a leaf of the error trees that is not in
+the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import grpc
+from google.protobuf.any_pb2 import Any
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+from grpc_status import rpc_status
+
+from kb import errors as kb
+from proofweave.v1 import common_pb2
+from reasoner import errors as reasoner
+
+from . import errors as server
+
+DOMAIN = "proofweave"
+
+CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
+    kb.DocumentRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    kb.StatementRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    kb.ValueUnreadable: grpc.StatusCode.INVALID_ARGUMENT,
+    kb.DimensionRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    kb.NotFound: grpc.StatusCode.NOT_FOUND,
+    kb.LogCorrupt: grpc.StatusCode.DATA_LOSS,
+    reasoner.GoalRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    reasoner.HypergraphRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    reasoner.EngineDisagreement: grpc.StatusCode.INTERNAL,
+    reasoner.EngineFailed: grpc.StatusCode.INTERNAL,
+    reasoner.SelfCheckFailed: grpc.StatusCode.INTERNAL,
+    server.RequestRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    server.SettingsRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    server.Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
+    server.NotPermitted: grpc.StatusCode.PERMISSION_DENIED,
+    server.NotProvided: grpc.StatusCode.UNIMPLEMENTED,
+    server.DeadlinePassed: grpc.StatusCode.DEADLINE_EXCEEDED,
+    server.UploadTooLarge: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    server.ServerUnreachable: grpc.StatusCode.UNAVAILABLE,
+}
+
+
+@runtime_checkable
+class Finding(Protocol):
+    """One problem of an input, with its position."""
+
+    @property
+    def line(self) -> int:
+        """1-based line."""
+
+    @property
+    def column(self) -> int:
+        """1-based column in code points."""
+
+    @property
+    def message(self) -> str:
+        """One sentence."""
+
+
+def leaves(root: type[kb.ProofweaveError] = kb.ProofweaveError) -> tuple[type, ...]:
+    """Give the error classes without subclasses below `root`, sorted by code."""
+    below = root.__subclasses__()
+    if not below:
+        return (root,)
+    found = {leaf for child in below for leaf in leaves(child)}
+    return tuple(sorted(found, key=lambda leaf: (leaf.code, leaf.__name__)))
+
+
+def code_of(error: kb.ProofweaveError) -> grpc.StatusCode:
+    """Give the status code of an error: of its class, or of the nearest class above it."""
+    for kind in type(error).__mro__:
+        if kind in CODES:
+            return CODES[kind]
+    return grpc.StatusCode.INTERNAL
+
+
+def problems_of(error: kb.ProofweaveError) -> tuple[common_pb2.Problem, ...]:
+    """Give the findings an error carries, in its order; one Problem where it carries none."""
+    findings: Iterable[object] = getattr(error, "findings", ())
+    problems = tuple(
+        common_pb2.Problem(
+            reason=str(getattr(found, "code", "") or error.code),
+            message=found.message,
+            line=found.line,
+            column=found.column,
+        )
+        for found in findings
+        if isinstance(found, Finding)
+    )
+    return problems or (common_pb2.Problem(reason=error.code, message=str(error)),)
+
+
+def status_of(error: kb.ProofweaveError) -> Status:
+    """Give the rich status of an error."""
+    status = Status(code=code_of(error).value[0], message=str(error))
+    details = [ErrorInfo(reason=error.code, domain=DOMAIN), *problems_of(error)]
+    for detail in details:
+        packed = Any()
+        packed.Pack(detail)
+        status.details.append(packed)
+    return status
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed call as a client sees it: status code, stable reason, message and findings."""
+
+    status: grpc.StatusCode
+    reason: str
+    message: str
+    problems: tuple[common_pb2.Problem, ...]
+
+
+def failure_of(error: grpc.RpcError) -> Failure:
+    """Read the status of a failed call."""
+    if not isinstance(error, grpc.Call):
+        return Failure(grpc.StatusCode.UNKNOWN, "UNKNOWN", str(error), ())
+    reason, problems = error.code().name, []
+    status = rpc_status.from_call(error)
+    for detail in status.details if status is not None else ():
+        information, problem = ErrorInfo(), common_pb2.Problem()
+        if detail.Unpack(information):
+            reason = information.reason
+        elif detail.Unpack(problem):
+            problems.append(problem)
+    return Failure(error.code(), reason, error.details() or "", tuple(problems))
