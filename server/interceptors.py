@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from grpc_status import rpc_status
@@ -21,7 +21,7 @@ LOG = logging.getLogger("proofweave.calls")
 OPEN_TO_ALL = ("/grpc.health.v1.Health/", "/grpc.reflection.v1alpha.ServerReflection/")
 
 # grpc's handlers are not generic in their messages, hence Any in this file.
-Handler = grpc.RpcMethodHandler[Any, Any]
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 
 class CallInterceptor(grpc.ServerInterceptor):
@@ -57,7 +57,7 @@ class CallInterceptor(grpc.ServerInterceptor):
             if handler.response_streaming
             else self._around_one(behaviour, method)
         )
-        return make(  # type: ignore[no-any-return, operator]  # one factory per kind of call
+        return make(
             wrapped,
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,

@@ -13,12 +13,12 @@ from typing import Protocol, runtime_checkable
 
 import grpc
 from google.protobuf.any_pb2 import Any
-from google.rpc.error_details_pb2 import ErrorInfo
-from google.rpc.status_pb2 import Status
+from google.rpc.error_details_pb2 import ErrorInfo  # type: ignore[import-untyped]  # no stubs
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no stubs exist
 from grpc_status import rpc_status
+from proofweave.v1 import common_pb2
 
 from kb import errors as kb
-from proofweave.v1 import common_pb2
 from reasoner import errors as reasoner
 
 from . import errors as server
@@ -65,7 +65,9 @@ class Finding(Protocol):
         """One sentence."""
 
 
-def leaves(root: type[kb.ProofweaveError] = kb.ProofweaveError) -> tuple[type, ...]:
+def leaves(
+    root: type[kb.ProofweaveError] = kb.ProofweaveError,
+) -> tuple[type[kb.ProofweaveError], ...]:
     """Give the error classes without subclasses below `root`, sorted by code."""
     below = root.__subclasses__()
     if not below:
