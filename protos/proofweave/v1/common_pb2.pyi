@@ -116,6 +116,24 @@ ABSTENTION_CODE_GAP_IN_CORPUS: AbstentionCode.ValueType  # 6
 ABSTENTION_CODE_OUT_OF_SCOPE: AbstentionCode.ValueType  # 7
 Global___AbstentionCode: _TypeAlias = AbstentionCode  # noqa: Y015
 
+class _Severity:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SeverityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Severity.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEVERITY_UNSPECIFIED: _Severity.ValueType  # 0
+    SEVERITY_ERROR: _Severity.ValueType  # 1
+    SEVERITY_WARNING: _Severity.ValueType  # 2
+
+class Severity(_Severity, metaclass=_SeverityEnumTypeWrapper):
+    """Whether a finding stops an input."""
+
+SEVERITY_UNSPECIFIED: Severity.ValueType  # 0
+SEVERITY_ERROR: Severity.ValueType  # 1
+SEVERITY_WARNING: Severity.ValueType  # 2
+Global___Severity: _TypeAlias = Severity  # noqa: Y015
+
 @_typing.final
 class Value(_message.Message):
     """A value of a dimension; every kind in its canonical text."""
@@ -284,6 +302,8 @@ class Problem(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     LINE_FIELD_NUMBER: _builtins.int
     COLUMN_FIELD_NUMBER: _builtins.int
+    SEVERITY_FIELD_NUMBER: _builtins.int
+    FILE_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
     """Stable code, as in google.rpc.ErrorInfo.reason."""
     message: _builtins.str
@@ -291,6 +311,9 @@ class Problem(_message.Message):
     line: _builtins.int
     """1-based position in code points; 0 where there is none."""
     column: _builtins.int
+    severity: Global___Severity.ValueType
+    file: _builtins.str
+    """Name of the input the position is in, as the client gave it."""
     def __init__(
         self,
         *,
@@ -298,10 +321,12 @@ class Problem(_message.Message):
         message: _builtins.str = ...,
         line: _builtins.int = ...,
         column: _builtins.int = ...,
+        severity: Global___Severity.ValueType = ...,
+        file: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["column", b"column", "line", b"line", "message", b"message", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column", b"column", "file", b"file", "line", b"line", "message", b"message", "reason", b"reason", "severity", b"severity"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1318,3 +1318,53 @@ class VerifyLogResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___VerifyLogResponse: _TypeAlias = VerifyLogResponse  # noqa: Y015
+
+@_typing.final
+class QueryGraphRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    QUERY_FIELD_NUMBER: _builtins.int
+    ACCEPT_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    query: _builtins.str
+    accept: _builtins.str
+    """Media type of the result; empty: JSON results, or Turtle for graphs."""
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        query: _builtins.str = ...,
+        accept: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept", b"accept", "parent", b"parent", "query", b"query"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QueryGraphRequest: _TypeAlias = QueryGraphRequest  # noqa: Y015
+
+@_typing.final
+class QueryGraphResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHUNK_FIELD_NUMBER: _builtins.int
+    MEDIA_TYPE_FIELD_NUMBER: _builtins.int
+    chunk: _builtins.bytes
+    """At most 1 MiB."""
+    media_type: _builtins.str
+    """Media type; in the first message only."""
+    def __init__(
+        self,
+        *,
+        chunk: _builtins.bytes = ...,
+        media_type: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "media_type", b"media_type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QueryGraphResponse: _TypeAlias = QueryGraphResponse  # noqa: Y015

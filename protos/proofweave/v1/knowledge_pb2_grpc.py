@@ -119,6 +119,11 @@ class KnowledgeServiceStub:
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.SearchPassagesRequest.SerializeToString,
                 response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.SearchPassagesResponse.FromString,
                 _registered_method=True)
+        self.QueryGraph = channel.unary_stream(
+                '/proofweave.v1.KnowledgeService/QueryGraph',
+                request_serializer=proofweave_dot_v1_dot_knowledge__pb2.QueryGraphRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.QueryGraphResponse.FromString,
+                _registered_method=True)
         self.VerifyLog = channel.unary_unary(
                 '/proofweave.v1.KnowledgeService/VerifyLog',
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.VerifyLogRequest.SerializeToString,
@@ -237,6 +242,13 @@ class KnowledgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def QueryGraph(self, request, context):
+        """Run a SPARQL 1.1 query over the statements; the result comes in pieces.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def VerifyLog(self, request, context):
         """Check the hash chain of the log.
         """
@@ -331,6 +343,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.SearchPassages,
                     request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.SearchPassagesRequest.FromString,
                     response_serializer=proofweave_dot_v1_dot_knowledge__pb2.SearchPassagesResponse.SerializeToString,
+            ),
+            'QueryGraph': grpc.unary_stream_rpc_method_handler(
+                    servicer.QueryGraph,
+                    request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.QueryGraphRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_knowledge__pb2.QueryGraphResponse.SerializeToString,
             ),
             'VerifyLog': grpc.unary_unary_rpc_method_handler(
                     servicer.VerifyLog,
@@ -797,6 +814,33 @@ class KnowledgeService:
             '/proofweave.v1.KnowledgeService/SearchPassages',
             proofweave_dot_v1_dot_knowledge__pb2.SearchPassagesRequest.SerializeToString,
             proofweave_dot_v1_dot_knowledge__pb2.SearchPassagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def QueryGraph(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/proofweave.v1.KnowledgeService/QueryGraph',
+            proofweave_dot_v1_dot_knowledge__pb2.QueryGraphRequest.SerializeToString,
+            proofweave_dot_v1_dot_knowledge__pb2.QueryGraphResponse.FromString,
             options,
             channel_credentials,
             insecure,

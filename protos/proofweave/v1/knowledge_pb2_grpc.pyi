@@ -55,6 +55,8 @@ class KnowledgeServiceStub:
     """Follow the log: one message at once, then one per new revision."""
     SearchPassages: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.SearchPassagesRequest, _knowledge_pb2.SearchPassagesResponse]
     """Full-text search over passages."""
+    QueryGraph: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.QueryGraphRequest, _knowledge_pb2.QueryGraphResponse]
+    """Run a SPARQL 1.1 query over the statements; the result comes in pieces."""
     VerifyLog: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.VerifyLogRequest, _knowledge_pb2.VerifyLogResponse]
     """Check the hash chain of the log."""
 
@@ -85,6 +87,8 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     """Follow the log: one message at once, then one per new revision."""
     SearchPassages: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.SearchPassagesRequest, _knowledge_pb2.SearchPassagesResponse]  # type: ignore[assignment]
     """Full-text search over passages."""
+    QueryGraph: _aio.UnaryStreamMultiCallable[_knowledge_pb2.QueryGraphRequest, _knowledge_pb2.QueryGraphResponse]  # type: ignore[assignment]
+    """Run a SPARQL 1.1 query over the statements; the result comes in pieces."""
     VerifyLog: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.VerifyLogRequest, _knowledge_pb2.VerifyLogResponse]  # type: ignore[assignment]
     """Check the hash chain of the log."""
 
@@ -214,6 +218,14 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.SearchPassagesResponse, _abc.Awaitable[_knowledge_pb2.SearchPassagesResponse]]:
         """Full-text search over passages."""
+
+    @_abc_1.abstractmethod
+    def QueryGraph(
+        self,
+        request: _knowledge_pb2.QueryGraphRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_knowledge_pb2.QueryGraphResponse], _abc.AsyncIterator[_knowledge_pb2.QueryGraphResponse]]:
+        """Run a SPARQL 1.1 query over the statements; the result comes in pieces."""
 
     @_abc_1.abstractmethod
     def VerifyLog(
