@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-
-import rfc8785
 
 from .errors import StatementRejected
 from .quantity import Date, Quantity, parse_date, parse_number, parse_quantity
@@ -157,8 +156,9 @@ class Statement:
     @property
     def id(self) -> str:
         """`st:` and the first 32 hex digits of the SHA-256 of the canonical form."""
-        digest = hashlib.sha256(rfc8785.dumps(self.to_json())).hexdigest()  # type: ignore[arg-type]
-        return f"st:{digest[:32]}"
+        # of texts and None alone, this is the form of RFC 8785; its library takes thrice as long
+        form = json.dumps(self.to_json(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return f"st:{hashlib.sha256(form.encode()).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,495 @@
+"""Projection to RDF: named graphs in Oxigraph, and SPARQL over them.
+
+Each graph holds what one span states. An asserted, affirmed statement is one quad: entity,
+dimension, value, in the graph of its evidence, which is named by the span's IRI. The default graph
+of queries holds every such triple once, however many spans state it, so that counts are of facts;
+the `meta` graph, read together with it, holds quotes and documents; a dimension and its classes
+have a graph of their own. What a triple cannot say gets a node in `meta`: a denied, hedged,
+attributed or planned statement, which is never a plain triple, and a statement that holds for a
+time only.
+
+    GRAPH ?span { ?supplier d:liability_cover ?cover }   ?span pw:quote ?quote
+    BIND(pw:document(?span) AS ?document)                ?document dcterms:title ?title
+
+Bulk loads cost three quads per statement: the triple in its graph and in the default graph, and
+the quote.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyoxigraph as ox
+
+from . import vocabulary as iri
+from .dimension import Dimension, DimensionKind
+from .document import Document
+from .errors import KnowledgeError
+from .quantity import Date, Quantity, format_number
+from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
+from .statement import (
+    ALWAYS,
+    Entity,
+    Evidence,
+    Modality,
+    Polarity,
+    Statement,
+    TaxonClass,
+    Text,
+    Value,
+)
+
+Grounded = tuple[str, Statement, Sequence[Evidence]]
+"""A statement id, the statement, and where it stands."""
+
+_META = ox.NamedNode(iri.META_GRAPH)
+_DEFAULT = ox.DefaultGraph()
+_BATCH = 20_000
+
+_Triple = tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode | ox.Literal]
+
+
+def _pw(name: str) -> ox.NamedNode:
+    return ox.NamedNode(iri.PROOFWEAVE + name)
+
+
+_TYPE = ox.NamedNode(iri.RDF + "type")
+_LABEL = ox.NamedNode(iri.RDFS + "label")
+_QUOTE = _pw("quote")
+_STATED_IN = _pw("statedIn")
+_READ_BY = _pw("readBy")
+_REVISION = _pw("revision")
+_BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClassOf"))
+_ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
+"""Standard properties that a statement of these dimensions implies."""
+
+
+class RdfProjection:
+    """The statements of a knowledge base as RDF, in a directory or, without one, for this process.
+
+    One process writes; queries run elsewhere on checkpoints. Adding what is there and removing what
+    is not are harmless, so events may be replayed.
+    """
+
+    def __init__(
+        self,
+        directory: Path | None,
+        namespace: str,
+        *,
+        budget: QueryBudget = DEFAULT_BUDGET,
+        workers: int = 2,
+    ) -> None:
+        self.namespace = iri.check_namespace(namespace)
+        self.budget = budget
+        self._lock = threading.RLock()
+        self._directory = Path(tempfile.mkdtemp(prefix="rdf-")) if directory is None else directory
+        self._finalizer = (
+            weakref.finalize(self, shutil.rmtree, self._directory, ignore_errors=True)
+            if directory is None
+            else None
+        )
+        self._checkpoints = self._directory / "checkpoints"
+        shutil.rmtree(self._checkpoints, ignore_errors=True)
+        self._checkpoints.mkdir(parents=True)
+        self._store = _open(self._directory / "store")
+        self._pool = QueryPool(workers)
+        self._changes = 0
+        self._checkpoint: tuple[int, Path] | None = None
+        self._readers: dict[Path, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers and let go of the store."""
+        with self._lock:
+            self._pool.close()
+            self._store.flush()
+            del self._store
+            shutil.rmtree(self._checkpoints, ignore_errors=True)
+            if self._finalizer is not None:
+                self._finalizer()
+
+    @property
+    def revision(self) -> int:
+        """The revision recorded last; 0 at first."""
+        node = ox.NamedNode(self.namespace)
+        with self._lock:
+            for quad in self._store.quads_for_pattern(node, _REVISION, None, _META):
+                if isinstance(quad.object, ox.Literal):
+                    return int(quad.object.value)
+        return 0
+
+    def set_revision(self, revision: int) -> None:
+        """Record how far the log has been followed; call it after the changes it stands for."""
+        node = ox.NamedNode(self.namespace)
+        with self._lock:
+            for quad in list(self._store.quads_for_pattern(node, _REVISION, None, _META)):
+                self._store.remove(quad)
+            self._store.add(ox.Quad(node, _REVISION, _typed(str(revision), "integer"), _META))
+            self._store.flush()
+            self._changes += 1
+
+    def add_document(self, document: Document) -> None:
+        """Add a source: its title, media type, file name, decoder and digest of decoded text."""
+        node = ox.NamedNode(iri.source_iri(document.source_sha256))
+        text = ox.NamedNode(iri.source_iri(document.text_sha256))
+        triples: list[_Triple] = [
+            (node, _TYPE, _pw("Document")),
+            (node, _TYPE, ox.NamedNode(iri.PROV + "Entity")),
+            (node, ox.NamedNode(iri.DCTERMS + "title"), ox.Literal(document.title)),
+            (node, ox.NamedNode(iri.DCTERMS + "format"), ox.Literal(document.media_type)),
+            (node, _pw("fileName"), ox.Literal(document.name)),
+            (node, _pw("decoder"), ox.Literal(document.decoder)),
+            (node, _pw("text"), text),
+            (text, ox.NamedNode(iri.PROV + "wasDerivedFrom"), node),
+        ]
+        self._extend(ox.Quad(*triple, _META) for triple in triples)
+
+    def remove_document(self, source_sha256: str) -> None:
+        """Remove a source and all that stands in it; linear in the number of graphs."""
+        source = iri.source_iri(source_sha256)
+        node = ox.NamedNode(source)
+        with self._lock:
+            for graph in list(self._store.named_graphs()):
+                if isinstance(graph, ox.NamedNode) and graph.value.startswith(source + "#"):
+                    for quad in list(self._store.quads_for_pattern(None, None, None, graph)):
+                        self._drop(quad)
+                    self._store.remove_graph(graph)
+            for quad in list(self._store.quads_for_pattern(None, _QUOTE, None, _META)):
+                if _text(quad.subject).startswith(source + "#"):
+                    self._forget_span(ox.NamedNode(_text(quad.subject)))
+            for quad in [
+                *self._store.quads_for_pattern(node, None, None, _META),
+                *self._store.quads_for_pattern(None, None, node, _META),
+            ]:
+                self._store.remove(quad)
+            self._changes += 1
+
+    def add_dimension(self, dimension: Dimension) -> None:
+        """Add a dimension, in place of what was known of it; its classes by `skos:broader` too."""
+        node = self._dimension(dimension.name)
+        with self._lock:
+            for quad in list(self._store.quads_for_pattern(None, None, None, node)):
+                self._drop(quad)
+            triples = list(self._describe(node, dimension))
+            self._extend(
+                ox.Quad(*triple, graph) for triple in triples for graph in (node, _DEFAULT)
+            )
+
+    def add_statement(
+        self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
+    ) -> None:
+        """Add a statement with the evidence given; evidence added earlier stays."""
+        with self._lock:
+            self._extend(self._quads(statement_id, statement, evidence))
+
+    def add_statements(self, statements: Iterable[Grounded]) -> int:
+        """Add many statements in batches; gives how many were read."""
+        count = 0
+        batch: list[Grounded] = []
+        for grounded in statements:
+            count += 1
+            batch.append(grounded)
+            if len(batch) >= _BATCH:
+                self._add_batch(batch)
+                batch = []
+        self._add_batch(batch)
+        return count
+
+    def remove_statement(
+        self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
+    ) -> None:
+        """Remove a statement from the spans given; a span that states nothing more goes too."""
+        node = ox.NamedNode(iri.statement_iri(self.namespace, statement_id))
+        with self._lock:
+            for item in evidence:
+                span = _span(item)
+                self._store.remove(ox.Quad(node, _STATED_IN, span, _META))
+                if _is_plain(statement) and not self._nodes(statement, span):
+                    for triple in self._triples(statement):
+                        self._drop(ox.Quad(*triple, span))
+                self._forget_span(span)
+            if next(self._store.quads_for_pattern(node, _STATED_IN, None, _META), None) is None:
+                for quad in list(self._store.quads_for_pattern(node, None, None, _META)):
+                    self._store.remove(quad)
+            self._changes += 1
+
+    def query(
+        self,
+        text: str,
+        accept: str = "",
+        *,
+        budget: QueryBudget | None = None,
+        default_graphs: Sequence[str] = (),
+        named_graphs: Sequence[str] = (),
+    ) -> tuple[str, bytes]:
+        """Answer a SPARQL query, with the media type chosen by an Accept header.
+
+        Rows come sorted unless the query orders them. Safe to call from several threads. Raises
+        QueryRejected, FormatUnavailable or QueryOverBudget.
+        """
+        path = self._lease()
+        try:
+            return self._pool.query(
+                text,
+                accept,
+                store=path,
+                namespace=self.namespace,
+                budget=budget or self.budget,
+                default_graphs=default_graphs,
+                named_graphs=named_graphs,
+            )
+        finally:
+            self._release(path)
+
+    def __len__(self) -> int:
+        """How many quads there are."""
+        return len(self._store)
+
+    def _lease(self) -> Path:
+        """A checkpoint of the store as it is now; not deleted until released."""
+        with self._lock:
+            if self._checkpoint is None or self._checkpoint[0] != self._changes:
+                path = self._checkpoints / str(self._changes)
+                self._store.backup(str(path))
+                old, self._checkpoint = self._checkpoint, (self._changes, path)
+                if old is not None and not self._readers.get(old[1]):
+                    shutil.rmtree(old[1], ignore_errors=True)
+            path = self._checkpoint[1]
+            self._readers[path] = self._readers.get(path, 0) + 1
+            return path
+
+    def _release(self, path: Path) -> None:
+        with self._lock:
+            self._readers[path] -= 1
+            if not self._readers[path]:
+                del self._readers[path]
+                if self._checkpoint is None or self._checkpoint[1] != path:
+                    shutil.rmtree(path, ignore_errors=True)
+
+    def _extend(self, quads: Iterable[ox.Quad]) -> None:
+        with self._lock:
+            self._store.extend(quads)
+            self._changes += 1
+
+    def _add_batch(self, batch: Sequence[Grounded]) -> None:
+        with self._lock:
+            plain: dict[ox.Quad, None] = {}
+            for statement_id, statement, evidence in batch:
+                quads = self._quads(statement_id, statement, evidence)
+                if _is_plain(statement) and statement.validity == ALWAYS:
+                    plain.update(dict.fromkeys(quads))
+                else:
+                    self._store.extend([*plain, *quads])
+                    plain.clear()
+            self._store.bulk_extend(plain)
+            self._changes += 1
+
+    def _quads(
+        self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
+    ) -> Iterator[ox.Quad]:
+        """All quads of a statement, and a node for a twin that shares its triple."""
+        needs_node = not _is_plain(statement) or statement.validity != ALWAYS
+        triples = self._triples(statement) if _is_plain(statement) else []
+        for item in evidence:
+            span = _span(item)
+            yield ox.Quad(span, _QUOTE, ox.Literal(item.quote), _META)
+            source = ox.NamedNode(iri.source_iri(item.source_sha256))
+            yield ox.Quad(source, _READ_BY, ox.Literal(item.extractor), _META)
+            twins = self._nodes(statement, span) if triples else []
+            if needs_node or twins:
+                yield from self._node(statement_id, statement, span)
+            if needs_node and triples and not twins and self._holds(triples[0], span):
+                unbounded = Statement(statement.subject, statement.dimension, statement.value)
+                yield from self._node(unbounded.id, unbounded, span)
+            for triple in triples:
+                yield ox.Quad(*triple, span)
+                yield ox.Quad(*triple, _DEFAULT)
+
+    def _node(
+        self, statement_id: str, statement: Statement, span: ox.NamedNode
+    ) -> Iterator[ox.Quad]:
+        node = ox.NamedNode(iri.statement_iri(self.namespace, statement_id))
+        subject, predicate, value = self._triple(statement)
+        triples: list[_Triple] = [
+            (node, _TYPE, _pw("Statement")),
+            (node, ox.NamedNode(iri.RDF + "subject"), subject),
+            (node, ox.NamedNode(iri.RDF + "predicate"), predicate),
+            (node, ox.NamedNode(iri.RDF + "object"), value),
+            (node, _pw("polarity"), ox.Literal(statement.polarity.value)),
+            (node, _pw("modality"), ox.Literal(statement.modality.value)),
+            (node, _STATED_IN, span),
+        ]
+        if statement.validity.start is not None:
+            start = _typed(statement.validity.start.isoformat(), "date")
+            triples.append((node, _pw("validFrom"), start))
+        if statement.validity.end is not None:
+            end = _typed(statement.validity.end.isoformat(), "date")
+            triples.append((node, _pw("validUntil"), end))
+        if (statement.polarity, statement.modality) == (Polarity.DENIED, Modality.ASSERTED):
+            target = "targetIndividual" if isinstance(value, ox.NamedNode) else "targetValue"
+            triples += [
+                (node, _TYPE, ox.NamedNode(iri.OWL + "NegativePropertyAssertion")),
+                (node, ox.NamedNode(iri.OWL + "sourceIndividual"), subject),
+                (node, ox.NamedNode(iri.OWL + "assertionProperty"), predicate),
+                (node, ox.NamedNode(iri.OWL + target), value),
+            ]
+        for triple in triples:
+            yield ox.Quad(*triple, _META)
+
+    def _nodes(self, statement: Statement, span: ox.NamedNode) -> list[ox.NamedNode]:
+        """Nodes of asserted, affirmed statements in `span` with the same triple."""
+        wanted = self._triple(statement)
+        found: list[ox.NamedNode] = []
+        for quad in self._store.quads_for_pattern(None, _STATED_IN, span, _META):
+            node = quad.subject
+            parts = {
+                item.predicate.value.rpartition("#")[2]: item.object
+                for item in self._store.quads_for_pattern(node, None, None, _META)
+                if item.predicate != _TYPE
+            }
+            if (
+                isinstance(node, ox.NamedNode)
+                and (parts["subject"], parts["predicate"], parts["object"]) == wanted
+                and parts["polarity"] == ox.Literal(Polarity.AFFIRMED.value)
+                and parts["modality"] == ox.Literal(Modality.ASSERTED.value)
+            ):
+                found.append(node)
+        return found
+
+    def _holds(self, triple: _Triple, graph: ox.NamedNode) -> bool:
+        return ox.Quad(*triple, graph) in self._store
+
+    def _drop(self, quad: ox.Quad) -> None:
+        """Remove a quad, and its copy in the default graph if no other graph holds the triple."""
+        self._store.remove(quad)
+        for other in self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None):
+            if other.graph_name != _DEFAULT:
+                return
+        self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object, _DEFAULT))
+
+    def _forget_span(self, span: ox.NamedNode) -> None:
+        """Remove the quote of a span that states nothing."""
+        store = self._store
+        if next(store.quads_for_pattern(None, None, None, span), None) is not None:
+            return
+        store.remove_graph(span)
+        if next(store.quads_for_pattern(None, _STATED_IN, span, _META), None) is None:
+            for quad in list(store.quads_for_pattern(span, _QUOTE, None, _META)):
+                store.remove(quad)
+
+    def _dimension(self, name: str) -> ox.NamedNode:
+        return ox.NamedNode(iri.dimension_iri(self.namespace, name))
+
+    def _entity(self, name: str) -> ox.NamedNode:
+        return ox.NamedNode(iri.entity_iri(self.namespace, name))
+
+    def _triple(self, statement: Statement) -> _Triple:
+        return (
+            self._entity(statement.subject),
+            self._dimension(statement.dimension),
+            self._term(statement.value),
+        )
+
+    def _triples(self, statement: Statement) -> list[_Triple]:
+        """The triple of a statement, and those in standard properties that say the same."""
+        triple = self._triple(statement)
+        subject, _, value = triple
+        if isinstance(value, ox.Literal):
+            return [triple]
+        also = _ALSO.get(statement.dimension, ())
+        return [triple, *((subject, predicate, value) for predicate in also)]
+
+    def _term(self, value: Value) -> ox.NamedNode | ox.Literal:
+        match value:
+            case Entity(name) | TaxonClass(name):
+                return self._entity(name)
+            case Text(text):
+                return ox.Literal(text)
+            case Fraction():
+                text = format_number(value)
+                if "/" in text:
+                    return ox.Literal(text, datatype=_pw("rational"))
+                return _typed(text, "decimal" if "." in text else "integer")
+            case Quantity():
+                return ox.Literal(str(value), datatype=_pw("quantity"))
+            case Date():
+                text = str(value)
+                if "/" in text:
+                    return ox.Literal(text, datatype=ox.NamedNode(iri.EDTF))
+                return _typed(text, {10: "date", 7: "gYearMonth", 4: "gYear"}[len(text)])
+
+    def _describe(self, node: ox.NamedNode, dimension: Dimension) -> Iterator[_Triple]:
+        entity_valued = dimension.kind in (DimensionKind.ENTITY, DimensionKind.TAXONOMIC)
+        kind = "ObjectProperty" if entity_valued else "DatatypeProperty"
+        yield node, _TYPE, _pw("Dimension")
+        yield node, _TYPE, ox.NamedNode(iri.OWL + kind)
+        yield node, _LABEL, ox.Literal(dimension.label)
+        yield node, _pw("kind"), ox.Literal(dimension.kind.value)
+        if dimension.functional:
+            yield node, _TYPE, ox.NamedNode(iri.OWL + "FunctionalProperty")
+        if dimension.unit is not None:
+            yield node, _pw("unit"), ox.Literal(dimension.unit)
+        if dimension.inverse is not None:
+            yield node, ox.NamedNode(iri.OWL + "inverseOf"), self._dimension(dimension.inverse)
+        if dimension.taxonomy is None:
+            return
+        yield node, _pw("root"), self._entity(dimension.root or "")
+        for label in dimension.taxonomy.elements:
+            yield self._entity(label), _TYPE, ox.NamedNode(iri.SKOS + "Concept")
+            yield self._entity(label), ox.NamedNode(iri.SKOS + "prefLabel"), ox.Literal(label)
+        for low, high in dimension.taxonomy.covers:
+            for predicate in _BROADER:
+                yield self._entity(low), predicate, self._entity(high)
+        for label, other in dimension.alternatives:
+            yield self._entity(label), ox.NamedNode(iri.SKOS + "altLabel"), ox.Literal(other)
+        for label, other in dimension.equivalents:
+            equivalent = ox.NamedNode(iri.OWL + "equivalentClass")
+            yield self._entity(label), equivalent, self._entity(other)
+        for low, high in dimension.disjoint:
+            disjoint = ox.NamedNode(iri.OWL + "disjointWith")
+            yield self._entity(low), disjoint, self._entity(high)
+
+
+def _open(path: Path) -> ox.Store:
+    try:
+        return ox.Store(str(path))
+    except OSError as error:
+        raise KnowledgeError(
+            f"the RDF store at {path} cannot be opened for writing; "
+            f"expected no other process to hold it: {error}"
+        ) from error
+
+
+def _is_plain(statement: Statement) -> bool:
+    """Whether a statement may be a plain triple: only what a source asserts and affirms."""
+    return (statement.polarity, statement.modality) == (Polarity.AFFIRMED, Modality.ASSERTED)
+
+
+def _span(evidence: Evidence) -> ox.NamedNode:
+    return ox.NamedNode(iri.span_iri(evidence.source_sha256, evidence.start, evidence.end))
+
+
+def _typed(text: str, kind: str) -> ox.Literal:
+    return ox.Literal(text, datatype=ox.NamedNode(iri.XSD + kind))
+
+
+def _text(term: object) -> str:
+    return term.value if isinstance(term, ox.NamedNode) else ""
