@@ -9,6 +9,7 @@ from typing import Any
 
 from proofweave.v1 import certificate_pb2, common_pb2, knowledge_pb2, policy_pb2, reasoning_pb2
 
+from kb.dimension import Dimension, DimensionKind, define_taxonomy
 from kb.document import Document
 from kb.errors import ValueUnreadable
 from kb.quantity import Date, Quantity, format_number, parse_date
@@ -48,6 +49,9 @@ MODALITIES = {
 }
 CODES = {
     code: common_pb2.AbstentionCode.Value(f"ABSTENTION_CODE_{code.name}") for code in AbstentionCode
+}
+DIMENSION_KINDS = {
+    kind: knowledge_pb2.DimensionKind.Value(f"DIMENSION_KIND_{kind.name}") for kind in DimensionKind
 }
 ENGINES = {
     reasoning_pb2.ENGINE_UNSPECIFIED: "auto",
@@ -204,3 +208,64 @@ def certificate_message(
         statement_count=len(certificate["statements"]),
         open_count=len(certificate["open"]),
     )
+
+
+def dimension_message(knowledge_base: str, dimension: Dimension) -> knowledge_pb2.Dimension:
+    """Translate a dimension with its order."""
+    taxonomy = dimension.taxonomy
+    return knowledge_pb2.Dimension(
+        name=str(ResourceName(knowledge_base, "dimensions", dimension.name)),
+        kind=DIMENSION_KINDS[dimension.kind],
+        label=dimension.label,
+        functional=dimension.functional,
+        unit=dimension.unit or "",
+        inverse=dimension.inverse or "",
+        taxonomy=[
+            knowledge_pb2.TaxonomyEdge(child=child, parent=parent)
+            for child, parent in (taxonomy.covers if taxonomy else ())
+        ],
+        classes=taxonomy.elements if taxonomy else (),
+        disjoint=_pairs(dimension.disjoint),
+        allowed_ambiguities=_pairs(dimension.allowed_ambiguities),
+        alternatives=_pairs(dimension.alternatives),
+        equivalents=_pairs(dimension.equivalents),
+    )
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> list[knowledge_pb2.ClassPair]:
+    return [knowledge_pb2.ClassPair(first=first, second=second) for first, second in pairs]
+
+
+def dimension_of(message: knowledge_pb2.Dimension) -> Dimension:
+    """Read a dimension; its order is admitted here.
+
+    Raises RequestRejected without a kind, and DimensionRejected where it may not go live.
+    """
+    kinds = {number: kind for kind, number in DIMENSION_KINDS.items()}
+    if message.kind not in kinds:
+        raise RequestRejected("dimension.kind is not set; expected one of the kinds")
+    name = message.name.rpartition("/")[2]
+    if kinds[message.kind] is DimensionKind.TAXONOMIC:
+        return define_taxonomy(
+            name,
+            [(edge.child, edge.parent) for edge in message.taxonomy],
+            elements=message.classes,
+            label=message.label,
+            functional=message.functional,
+            disjoint=_read_pairs(message.disjoint),
+            allowed_ambiguities=_read_pairs(message.allowed_ambiguities),
+            alternatives=_read_pairs(message.alternatives),
+            equivalents=_read_pairs(message.equivalents),
+        )
+    return Dimension(
+        name,
+        kinds[message.kind],
+        label=message.label,
+        functional=message.functional,
+        unit=message.unit or None,
+        inverse=message.inverse or None,
+    )
+
+
+def _read_pairs(pairs: Iterable[knowledge_pb2.ClassPair]) -> list[tuple[str, str]]:
+    return [(pair.first, pair.second) for pair in pairs]

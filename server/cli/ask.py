@@ -58,15 +58,15 @@ def ask(
     )
     with connect(target(server, kb, token, settings), settings) as services:
         readings = services.reasoning.AskQuestion(request).readings
-        found = [
-            (reading, certificate_of(reading.decision, services)) for reading in readings
-        ]
+        found = [(reading, certificate_of(reading.decision, services)) for reading in readings]
     if as_json:
         shown = [
             {"plan": plan_json(reading.plan), **decision_json(reading.decision, certificate)}
             for reading, certificate in found
         ]
-        print_json({"question": question, "readings": shown, **(shown[0] if len(shown) == 1 else {})})
+        print_json(
+            {"question": question, "readings": shown, **(shown[0] if len(shown) == 1 else {})}
+        )
     else:
         for reading, certificate in found:
             if reading.plan.understood_as:

@@ -38,9 +38,7 @@ MaxAnswers = Annotated[
 ]
 
 
-def target(
-    server: str | None, kb: Path | None, token: str | None, settings: Settings
-) -> Target:
+def target(server: str | None, kb: Path | None, token: str | None, settings: Settings) -> Target:
     """Choose where the knowledge is: as said, else the only knowledge base of the settings."""
     if server is None and kb is None and len(settings.knowledge.bases) == 1:
         (kb,) = settings.knowledge.bases.values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,8 +96,8 @@ def check(
     console().print(f"{file.name}: {len(policy.rules)} rules, no errors", style="bold")
 
 
-@app.command()
-def test(
+@app.command("test")
+def run_tests(
     file: PolicyFile,
     tests: Annotated[
         Path | None,
@@ -195,7 +196,7 @@ def problem_json(problem: common_pb2.Problem) -> dict[str, Any]:
     }
 
 
-def show_warnings(warnings: list[common_pb2.Problem], file: Path) -> None:
+def show_warnings(warnings: Iterable[common_pb2.Problem], file: Path) -> None:
     """Print warnings on standard error, one line each."""
     for found in warnings:
         typer.echo(f"{file.name}:{found.line}:{found.column}: warning: {found.message}", err=True)

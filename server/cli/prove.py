@@ -1,4 +1,4 @@
-"""`proofweave prove` and `proofweave supports`: goals, from files alone or over a knowledge base."""
+"""`proofweave prove` and `proofweave supports`: goals, from files or over a knowledge base."""
 
 from __future__ import annotations
 

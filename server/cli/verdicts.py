@@ -122,7 +122,9 @@ def show_decision(decision: common_pb2.Decision, proof: str) -> None:
         out.print("incomplete: a deadline or a limit cut the work", style="yellow")
     for answer in decision.answers if decision.verdict == common_pb2.VERDICT_CERTIFIED else ():
         if answer.bindings:
-            bound = ", ".join(f"{name} = {value}" for name, value in sorted(answer.bindings.items()))
+            bound = ", ".join(
+                f"{name} = {value}" for name, value in sorted(answer.bindings.items())
+            )
             out.print(f"  {bound}", style="bold")
     if decision.open:
         out.print("what is missing:", style="bold")

@@ -181,7 +181,8 @@ def _step(
         rule=rule,
         cite=rules.get(rule, {}).get("cite", ""),
         bindings=tuple(
-            (name, plain_term(value)) for name, value in sorted((step.get("bindings") or {}).items())
+            (name, plain_term(value))
+            for name, value in sorted((step.get("bindings") or {}).items())
         ),
         quotes=quotes.get(step.get("statement") or "", ()),
         line=line,

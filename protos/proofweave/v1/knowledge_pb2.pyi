@@ -108,6 +108,9 @@ class Dimension(_message.Message):
     TAXONOMY_FIELD_NUMBER: _builtins.int
     DISJOINT_FIELD_NUMBER: _builtins.int
     ALLOWED_AMBIGUITIES_FIELD_NUMBER: _builtins.int
+    CLASSES_FIELD_NUMBER: _builtins.int
+    ALTERNATIVES_FIELD_NUMBER: _builtins.int
+    EQUIVALENTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """knowledgeBases/{kb}/dimensions/{name}"""
     kind: Global___DimensionKind.ValueType
@@ -127,6 +130,18 @@ class Dimension(_message.Message):
     def allowed_ambiguities(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClassPair]:
         """Pairs with several maximal common descendants that are accepted."""
 
+    @_builtins.property
+    def classes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """All classes, also those without an edge."""
+
+    @_builtins.property
+    def alternatives(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClassPair]:
+        """Pairs of a class and another label of it."""
+
+    @_builtins.property
+    def equivalents(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClassPair]:
+        """Pairs of a class and the name of a class with the same instances elsewhere."""
+
     def __init__(
         self,
         *,
@@ -139,10 +154,13 @@ class Dimension(_message.Message):
         taxonomy: _abc.Iterable[Global___TaxonomyEdge] | None = ...,
         disjoint: _abc.Iterable[Global___ClassPair] | None = ...,
         allowed_ambiguities: _abc.Iterable[Global___ClassPair] | None = ...,
+        classes: _abc.Iterable[_builtins.str] | None = ...,
+        alternatives: _abc.Iterable[Global___ClassPair] | None = ...,
+        equivalents: _abc.Iterable[Global___ClassPair] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_ambiguities", b"allowed_ambiguities", "disjoint", b"disjoint", "functional", b"functional", "inverse", b"inverse", "kind", b"kind", "label", b"label", "name", b"name", "taxonomy", b"taxonomy", "unit", b"unit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_ambiguities", b"allowed_ambiguities", "alternatives", b"alternatives", "classes", b"classes", "disjoint", b"disjoint", "equivalents", b"equivalents", "functional", b"functional", "inverse", b"inverse", "kind", b"kind", "label", b"label", "name", b"name", "taxonomy", b"taxonomy", "unit", b"unit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
