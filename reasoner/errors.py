@@ -2,7 +2,7 @@
 
 ProofweaveError
 └── ReasonerError
-    ├── PolicyRejected          a policy with errors; carries every finding with its position
+    ├── PolicyRejected          a policy or facts file with errors; carries every finding
     ├── GoalRejected            a goal that cannot be read, is unknown or unbound where not allowed
     ├── HypergraphRejected      a hypergraph file that does not follow the format
     ├── EngineDisagreement      two engines closed the same program differently; never an answer
@@ -12,6 +12,8 @@ ProofweaveError
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import ClassVar
 
 from kb.errors import ProofweaveError
@@ -21,6 +23,38 @@ class ReasonerError(ProofweaveError):
     """Root of the errors of the reasoner."""
 
     code: ClassVar[str] = "REASONER_ERROR"
+
+
+class Severity(Enum):
+    """Whether a finding stops a policy."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One problem of a policy or facts file, at a 1-based line and column in code points."""
+
+    line: int
+    column: int
+    code: str
+    message: str
+    severity: Severity = field(default=Severity.ERROR, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.severity.value}: {self.message} [{self.code}]"
+
+
+class PolicyRejected(ReasonerError):
+    """A policy or facts file with errors; `findings` holds all of them, by position."""
+
+    code: ClassVar[str] = "POLICY_REJECTED"
+
+    def __init__(self, name: str, findings: tuple[Finding, ...]) -> None:
+        self.name = name
+        self.findings = findings
+        super().__init__("\n".join(f"{name}:{finding}" for finding in findings))
 
 
 class GoalRejected(ReasonerError):
