@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
 from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove
@@ -20,15 +22,23 @@ def build() -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
-    for command in (local.init, ingest.ingest):
-        app.command()(command)
-    app.command("import")(ingest.import_table)
-    for command in (ask.ask, ask.plan, prove.prove, prove.supports):
-        app.command()(command)
-    for command in (certificate.export, graph.sparql, local.serve, local.verify):
-        app.command()(command)
-    for command in (local.backup, local.restore):
-        app.command()(command)
+    commands: tuple[tuple[str, Callable[..., None]], ...] = (
+        ("init", local.init),
+        ("ingest", ingest.ingest),
+        ("import", ingest.import_table),
+        ("ask", ask.ask),
+        ("plan", ask.plan),
+        ("prove", prove.prove),
+        ("supports", prove.supports),
+        ("export", certificate.export),
+        ("sparql", graph.sparql),
+        ("serve", local.serve),
+        ("verify", local.verify),
+        ("backup", local.backup),
+        ("restore", local.restore),
+    )
+    for name, command in commands:
+        app.command(name)(command)
     app.add_typer(policy.app, name="policy")
     app.add_typer(pack.app, name="pack")
     app.add_typer(lattice.app, name="lattice")

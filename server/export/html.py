@@ -22,15 +22,15 @@ Json = dict[str, Any]
 MEANING = {
     "CERTIFIED": "The goal follows from the quoted sources under the cited rules.",
     "REFUTED": "The opposite of the goal follows from the quoted sources under the cited rules.",
-    "ABSTAINED": "The goal is neither proved nor refuted. This is not a no: what is missing is below.",
+    "ABSTAINED": "Neither proved nor refuted. This is not a no: what is missing is listed below.",
 }
 
 CODE_MEANING = {
     "BUDGET": "The work was cut by a deadline or a limit; nothing may be concluded.",
     "CONFLICT": "The sources contradict each other on a fact the proof needs.",
     "UNDETERMINED": "The sources are not precise enough to decide a comparison.",
-    "UNVERIFIED_ENTITY": "Candidates were found, but none is verified to be the entity asked about.",
-    "GAP_IN_EXTRACTION": "A passage speaks about the entity, but no statement could be read from it.",
+    "UNVERIFIED_ENTITY": "Candidates were found, but none is verified to be the entity.",
+    "GAP_IN_EXTRACTION": "A passage is about the entity, but no statement could be read from it.",
     "GAP_IN_CORPUS": "No source says anything about it.",
     "OUT_OF_SCOPE": "The question or the date lies outside what the rules cover.",
 }
@@ -175,7 +175,7 @@ def _step(
     return StepView(
         id=step["id"],
         kind=step["kind"],
-        label=KIND_LABEL.get(step["kind"], step["kind"]),
+        label=KIND_LABEL.get(step["kind"], str(step["kind"])),
         plain=_says(step, rules),
         conclusion=step["conclusion"],
         rule=rule,
