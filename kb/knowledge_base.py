@@ -16,11 +16,13 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Self
 
 from .database import open_database
+from .dimension import Dimension, dimension_from_json, dimension_to_json
 from .document import Document
 from .errors import (
     AlreadyExists,
@@ -30,6 +32,8 @@ from .errors import (
     StatementRejected,
 )
 from .log import Event, Log
+from .projections import Projections
+from .rdf import RdfProjection
 from .statement import Evidence, Statement
 from .store import (
     DocumentRecord,
@@ -65,6 +69,25 @@ class Admission:
     document_is_new: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that matches a search; a higher score is better."""
+
+    source_sha256: str
+    title: str
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    connection: sqlite3.Connection
+    log: Log
+    store: Store
+
+
 class KnowledgeBase:
     """One knowledge base; safe for use by several threads, which write one after the other."""
 
@@ -72,14 +95,20 @@ class KnowledgeBase:
         """Use `create` or `open`."""
         self._directory = directory
         self._lock = threading.RLock()
-        self._readers = threading.local()
-        self._opened: list[Store] = []
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+        self._projections: Projections | None = None
+        self._text = lru_cache(maxsize=32)(self._read_text)
         self._connection = open_database(directory / _DATABASE)
-        self._log = Log(self._connection, name="knowledge", anchor=directory / "knowledge.head")
+        self._log = self._log_on(self._connection)
+        self._log.create()
         self._store = Store(self._connection)
         self._store.create()
         self._verdicts = VerdictLog(directory)
         self._namespace = ""
+
+    def _log_on(self, connection: sqlite3.Connection) -> Log:
+        return Log(connection, name="knowledge", anchor=self._directory / "knowledge.head")
 
     # ---- life
 
@@ -118,9 +147,11 @@ class KnowledgeBase:
     def close(self) -> None:
         """Close every file. Threads must have stopped reading."""
         with self._lock:
-            for store in self._opened:
-                store.close()
+            for connection in self._opened:
+                connection.close()
             self._opened.clear()
+            if self._projections is not None:
+                self._projections.close()
             self._connection.close()
             self._verdicts.close()
 
@@ -143,14 +174,12 @@ class KnowledgeBase:
     @property
     def revision(self) -> int:
         """Number of the newest event of the knowledge log."""
-        with self._lock:
-            return self._log.revision
+        return self._reading.log.revision
 
     @property
     def head(self) -> str:
         """Link of the newest event of the knowledge log, in hex."""
-        with self._lock:
-            return self._log.head
+        return self._reading.log.head
 
     # ---- writing
 
@@ -302,6 +331,8 @@ class KnowledgeBase:
             about: dict[str, object] = {"source_sha256": source_sha256, "run": run}
             number = self._log.erase(numbers, about)
             self._store.apply(Event(number, EventKind.ERASED, about))
+        self._text.cache_clear()
+        self._projected.discard()
         self._connection.execute("VACUUM")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return number
@@ -328,14 +359,20 @@ class KnowledgeBase:
     # ---- reading
 
     @property
-    def _reader(self) -> Store:
-        store: Store | None = getattr(self._readers, "store", None)
-        if store is None:
-            store = Store(open_database(self._directory / _DATABASE))
-            self._readers.store = store
+    def _reading(self) -> _Reading:
+        """What this thread reads with."""
+        reading: _Reading | None = getattr(self._local, "reading", None)
+        if reading is None:
+            connection = open_database(self._directory / _DATABASE)
+            reading = _Reading(connection, self._log_on(connection), Store(connection))
+            self._local.reading = reading
             with self._lock:
-                self._opened.append(store)
-        return store
+                self._opened.append(connection)
+        return reading
+
+    @property
+    def _reader(self) -> Store:
+        return self._reading.store
 
     def documents(self, *, as_of: int | None = None) -> tuple[DocumentRecord, ...]:
         """Give the documents, by digest; those that stood at revision `as_of`, if given."""
@@ -373,6 +410,9 @@ class KnowledgeBase:
 
         Raises NotFound.
         """
+        return self._text(text_sha256)
+
+    def _read_text(self, text_sha256: str) -> str:
         text = self._reader.text(text_sha256)
         if text is None:
             raise NotFound(f"no stored text has the digest {text_sha256}")
@@ -447,6 +487,54 @@ class KnowledgeBase:
             return found[-1]
         wanted = id if version is None else f"{id}@{version}"
         raise NotFound(f"no policy {wanted} is published{_nearest(wanted, policies)}")
+
+    def define_dimension(self, dimension: Dimension) -> int:
+        """Define a dimension, in place of an earlier one of that name; give the revision.
+
+        Defining the same again changes nothing.
+        """
+        form = dimension_to_json(dimension)
+        with self._lock, self._log.transaction():
+            if form in self._store.dimensions():
+                return self._log.revision
+            return self._append(EventKind.DIMENSION_DEFINED, form)
+
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """Give the defined dimensions, by name."""
+        return tuple(map(dimension_from_json, self._reader.dimensions()))
+
+    # ---- projections
+
+    def search(self, query: str, limit: int) -> tuple[Hit, ...]:
+        """Find the passages that best match the words of a text, best first.
+
+        Equal scores are ordered by source and position.
+        """
+        reading = self._reading
+        hits = []
+        for place in self._projected.search(reading.log, reading.store, query, limit):
+            record = self.record(place.source_sha256)
+            text = self.text(record.text_sha256)[place.start : place.end]
+            hits.append(
+                Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)
+            )
+        return tuple(hits)
+
+    def rdf(self) -> RdfProjection:
+        """Give the RDF projection, caught up with the log."""
+        reading = self._reading
+        return self._projected.rdf(reading.log, reading.store)
+
+    def query(self, text: str, accept: str = "") -> tuple[str, bytes]:
+        """Answer a SPARQL query over what stands, as (media type, body)."""
+        return self.rdf().query(text, accept)
+
+    @property
+    def _projected(self) -> Projections:
+        with self._lock:
+            if self._projections is None:
+                self._projections = Projections(self._directory / "projections", self._namespace)
+            return self._projections
 
     # ---- verdicts
 

@@ -55,7 +55,10 @@ class Log:
         self._anchor = anchor
         self._start = hashlib.sha256(f"proofweave log {name}".encode()).hexdigest()
         self._writing = False
-        connection.execute(_SCHEMA)
+
+    def create(self) -> None:
+        """Make the table where it does not exist."""
+        self._connection.execute(_SCHEMA)
 
     @property
     def revision(self) -> int:
@@ -133,6 +136,13 @@ class Log:
                 yield Event(
                     number, kind, None if packed is None else json.loads(_unpack(packed, number))
                 )
+
+    def kinds(self, *, after: int) -> frozenset[str]:
+        """Give the kinds of the events with a greater number."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT kind FROM event WHERE number > ?", (after,)
+        )
+        return frozenset(kind for (kind,) in rows)
 
     def check_anchor(self) -> None:
         """Check that the anchored event stands in the table.

@@ -57,6 +57,8 @@ CREATE TABLE IF NOT EXISTS evidence (
     PRIMARY KEY (statement, document, start, end)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS evidence_document ON evidence (document);
+CREATE INDEX IF NOT EXISTS evidence_asserted ON evidence (asserted);
+CREATE INDEX IF NOT EXISTS evidence_retracted ON evidence (retracted) WHERE retracted NOT NULL;
 CREATE TABLE IF NOT EXISTS rejection (
     source_sha256 TEXT NOT NULL, reason TEXT NOT NULL, text TEXT NOT NULL,
     PRIMARY KEY (source_sha256, reason, text)
@@ -289,10 +291,6 @@ class Store:
             if text is None or hashlib.sha256(text.encode()).hexdigest() != digest:
                 raise LogCorrupt(f"the text {digest} is not the one recorded")
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
     def content(self) -> Iterator[tuple[object, ...]]:
         """Yield every row that follows from the log, in an order that does not depend on keys."""
         for query in _CONTENT:
@@ -313,6 +311,13 @@ class Store:
         row = self._connection.execute(
             f"SELECT {_DOCUMENT_COLUMNS} FROM document WHERE source_sha256 = ? ORDER BY key DESC",
             (source_sha256,),
+        ).fetchone()
+        return None if row is None else _document_record(row)
+
+    def record_added(self, number: int) -> DocumentRecord | None:
+        """Give the record of the document that an event added, unless it has been erased."""
+        row = self._connection.execute(
+            f"SELECT {_DOCUMENT_COLUMNS} FROM document WHERE key = ?", (number,)
         ).fetchone()
         return None if row is None else _document_record(row)
 
@@ -364,20 +369,29 @@ class Store:
         dimension: str | None = None,
         source_sha256: str | None = None,
         as_of: int | None = None,
+        asserted_by: int | None = None,
+        retracted_by: int | None = None,
     ) -> Iterator[Row]:
-        """Yield the statements that stand and match, by id."""
+        """Yield the statements that match, by id: those that stand, or stood at `as_of`.
+
+        With the number of an event: the evidence it asserted or retracted, standing or not.
+        """
         wanted = {
             "s.id": id,
             "s.subject": subject,
             "s.dimension": dimension,
             "d.source_sha256": source_sha256,
+            "e.asserted": asserted_by,
+            "e.retracted": retracted_by,
         }
         given = {column: value for column, value in wanted.items() if value is not None}
+        by_event = asserted_by is not None or retracted_by is not None
+        standing = "TRUE" if by_event else _stands("e", as_of)
         rows = self._connection.execute(
             "SELECT s.id, subject, dimension, kind, value, polarity, modality, valid_start,"
             " valid_end, d.source_sha256, d.text_sha256, e.start, e.end, quote, extractor,"
             " confidence FROM statement s JOIN evidence e ON e.statement = s.key"
-            f" JOIN document d ON d.key = e.document WHERE {_stands('e', as_of)}"
+            f" JOIN document d ON d.key = e.document WHERE {standing}"
             f"{''.join(f' AND {column} = ?' for column in given)}"
             " ORDER BY s.id, d.source_sha256, e.start, e.end",
             tuple(given.values()),
@@ -445,9 +459,9 @@ def _stands(table: str, as_of: int | None) -> str:
 def _document_record(
     row: tuple[str, str, str, str, str, str, int, int, int | None],
 ) -> DocumentRecord:
-    source_sha256, text_sha256, name, title, media_type, decoder, complete, *interval = row
+    source_sha256, text_sha256, name, title, media_type, decoder, complete, begun, ended = row
     return DocumentRecord(
-        source_sha256, text_sha256, name, title, media_type, decoder, bool(complete), *interval
+        source_sha256, text_sha256, name, title, media_type, decoder, bool(complete), begun, ended
     )
 
 

@@ -53,6 +53,7 @@ class VerdictLog:
         self._connection = open_database(directory / "verdicts.sqlite")
         self._connection.executescript(_SCHEMA)
         self._log = Log(self._connection, name="verdicts", anchor=directory / "verdicts.head")
+        self._log.create()
 
     def close(self) -> None:
         """Close the database."""

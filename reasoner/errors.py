@@ -4,6 +4,7 @@ ProofweaveError
 └── ReasonerError
     ├── PolicyRejected          a policy or facts file with errors; carries every finding
     ├── GoalRejected            a goal that cannot be read, is unknown or unbound where not allowed
+    ├── PlanInvalid             a plan whose steps do not fit together
     ├── HypergraphRejected      a hypergraph file that does not follow the format
     ├── EngineDisagreement      two engines closed the same program differently; never an answer
     ├── EngineFailed            an engine's worker died or gave no closure
@@ -61,6 +62,12 @@ class GoalRejected(ReasonerError):
     """A goal that cannot be read, is unknown, or is unbound where that is not allowed."""
 
     code: ClassVar[str] = "GOAL_REJECTED"
+
+
+class PlanInvalid(ReasonerError):
+    """A plan whose steps do not fit together: a wrong reference, an unknown dimension, no order."""
+
+    code: ClassVar[str] = "PLAN_INVALID"
 
 
 class HypergraphRejected(ReasonerError):

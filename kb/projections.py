@@ -1,0 +1,115 @@
+"""The projections of a knowledge base, opened at first use and caught up with the log before use.
+
+Each records the revision it has followed after the changes up to it. So after a crash it follows
+some events a second time, which changes nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+
+from .dimension import dimension_from_json
+from .log import Event, Log
+from .rdf import RdfProjection
+from .search import Place, TextIndex
+from .store import EventKind, Store
+
+
+class Projections:
+    """RDF and text index of one directory. `log` and `store` are only read."""
+
+    def __init__(self, directory: Path, namespace: str) -> None:
+        self._directory = directory
+        self._namespace = namespace
+        self._lock = threading.RLock()
+        self._rdf: RdfProjection | None = None
+        self._text: TextIndex | None = None
+
+    def close(self) -> None:
+        """Close what was opened."""
+        with self._lock:
+            if self._rdf is not None:
+                self._rdf.close()
+            self._rdf = self._text = None
+
+    def search(self, log: Log, store: Store, query: str, limit: int) -> tuple[Place, ...]:
+        """Search the text index of all passages that stand."""
+        with self._lock:
+            return self.text(log, store).search(query, limit)
+
+    def text(self, log: Log, store: Store) -> TextIndex:
+        """Give the text index, caught up."""
+        with self._lock:
+            if self._text is None:
+                self._text = TextIndex(self._directory / "text")
+            index = self._text
+            revision = log.revision
+            if index.revision == revision:
+                return index
+            kinds = log.kinds(after=index.revision)
+            if index.revision == 0 or kinds & {EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}:
+                index.clear()
+            elif EventKind.DOCUMENT_ADDED not in kinds:
+                index.follow(revision)
+                return index
+            index.add(
+                (
+                    store.document(record)
+                    for record in store.documents(as_of=revision)
+                    if record.asserted > index.revision
+                ),
+                revision=revision,
+            )
+            return index
+
+    def rdf(self, log: Log, store: Store) -> RdfProjection:
+        """Give the RDF projection, caught up."""
+        with self._lock:
+            if self._rdf is None:
+                self._rdf = RdfProjection(self._directory / "rdf", self._namespace)
+            if self._rdf.revision == 0 and len(self._rdf):  # its first load was not finished
+                self._rdf.close()
+                shutil.rmtree(self._directory / "rdf")
+                self._rdf = RdfProjection(self._directory / "rdf", self._namespace)
+            rdf = self._rdf
+            revision = log.revision
+            if rdf.revision == revision:
+                return rdf
+            if rdf.revision == 0:
+                for form in store.dimensions():
+                    rdf.add_dimension(dimension_from_json(form))
+                for record in store.documents(as_of=revision):
+                    rdf.add_document(store.document(record))
+                rdf.add_statements(store.statements(as_of=revision))
+            else:
+                for event in log.events(after=rdf.revision):
+                    _follow(rdf, event, store)
+            rdf.set_revision(revision)
+            return rdf
+
+    def discard(self) -> None:
+        """Delete all projections, to be built anew from the log."""
+        with self._lock:
+            self.close()
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _follow(rdf: RdfProjection, event: Event, store: Store) -> None:
+    payload = event.payload or {}
+    source = str(payload.get("source_sha256"))
+    match event.kind:
+        case EventKind.DOCUMENT_ADDED if payload:
+            record = store.record_added(event.number)
+            if record is not None:
+                rdf.add_document(store.document(record))
+        case EventKind.STATEMENTS_ASSERTED if payload:
+            rdf.add_statements(store.statements(asserted_by=event.number))
+        case EventKind.STATEMENT_RETRACTED:
+            for statement_id, statement, evidence in store.statements(retracted_by=event.number):
+                rdf.remove_statement(statement_id, statement, evidence)
+        case EventKind.DOCUMENT_RETRACTED | EventKind.ERASED:
+            rdf.remove_document(source)
+        case EventKind.DIMENSION_DEFINED:
+            rdf.add_dimension(dimension_from_json(payload))

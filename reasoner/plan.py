@@ -1,0 +1,397 @@
+"""Typed plans: chains of meet and compare steps that refer to earlier answers (DESIGN 4, Plan).
+
+A plan is what a question was understood to mean. It holds no answer and no code path of its own:
+`compile_plan` turns it into ordinary rules, a goal and facts, and those are proved like any policy.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+
+from kb.quantity import Date, Quantity
+
+from .atom import Constant, is_predicate_name
+from .clause import Operator
+from .errors import PlanInvalid
+
+
+class Direction(Enum):
+    """How a dimension is followed: from the subject to its values, or back."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+
+    @property
+    def opposite(self) -> Direction:
+        """The other direction."""
+        return Direction.BACKWARD if self is Direction.FORWARD else Direction.FORWARD
+
+
+class ValueKind(Enum):
+    """What the values of a dimension are, as far as plans care."""
+
+    ENTITY = "entity"
+    TAXONOMIC = "taxonomic"
+    TEXT = "text"
+    NUMBER = "number"
+    QUANTITY = "quantity"
+    TIME = "time"
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether two values can be earlier, later, smaller or greater."""
+        return self in (ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionType:
+    """What a plan must know of a dimension to be type-checked and spoken about.
+
+    `subject_types` and `value_types` are names of types; empty means any. `closed_by` names the
+    source that is complete for the dimension, empty if none is.
+    """
+
+    name: str
+    kind: ValueKind
+    label: str
+    subject_types: tuple[str, ...] = ()
+    value_types: tuple[str, ...] = ()
+    functional: bool = False
+    closed_by: str = ""
+
+    def __post_init__(self) -> None:
+        if not is_predicate_name(self.name):
+            raise PlanInvalid(
+                f"{self.name!r} is no name of a dimension; expected ASCII, lower case first"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One dimension followed in one direction."""
+
+    dimension: str
+    direction: Direction = Direction.FORWARD
+
+    @property
+    def inverse(self) -> Hop:
+        """The same dimension in the other direction."""
+        return Hop(self.dimension, self.direction.opposite)
+
+
+Path = tuple[Hop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A dimension derived by rules: each alternative is a path from the subject to a value.
+
+    `paternal_grandfather` is the one alternative `father, father`.
+    """
+
+    type: DimensionType
+    alternatives: tuple[Path, ...]
+
+    def __post_init__(self) -> None:
+        if not self.alternatives or not all(self.alternatives):
+            raise PlanInvalid(f"the derived dimension {self.type.name!r} has an empty definition")
+
+
+def is_same_name(left: str, right: str) -> bool:
+    """Whether two names are equal after NFC, case folding and collapsing of white space."""
+    return fold(left) == fold(right)
+
+
+def fold(name: str) -> str:
+    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity: as the question writes it, and the names it may have in the knowledge base.
+
+    Where `readings` differ from `written`, each is an identity premise of the proof.
+    """
+
+    written: str
+    readings: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.readings or list(self.readings) != sorted(set(self.readings)):
+            raise PlanInvalid(f"the readings of {self.written!r} are not sorted, or there are none")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The answers of an earlier step, counted from 0."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value the question itself states: a number, a quantity, a date, a text or a class."""
+
+    value: Constant
+
+
+Operand = Named | Reference | Given
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """X such that `d(operand, X)` (forward) or `d(X, operand)` (backward)."""
+
+    hop: Hop
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """X whose value of a dimension compares with the operand as stated."""
+
+    dimension: str
+    operator: Operator
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """X other than the operand."""
+
+    operand: Operand
+
+
+Condition = Constraint | Bound | Exclusion
+
+
+@dataclass(frozen=True, slots=True)
+class Meet:
+    """The X that satisfy every condition: complete answer sets, intersected."""
+
+    conditions: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        if not any(isinstance(condition, Constraint) for condition in self.conditions):
+            raise PlanInvalid("a meet step has no constraint that yields its answers")
+
+
+class Extreme(Enum):
+    """Which end of an order is asked for."""
+
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entity that is compared by the values of an earlier step."""
+
+    name: Named
+    measure: Reference
+
+    @property
+    def label(self) -> str:
+        """The one name the knowledge base has for it, else the name as written."""
+        return self.name.readings[0] if len(self.name.readings) == 1 else self.name.written
+
+
+@dataclass(frozen=True, slots=True)
+class Extremum:
+    """The candidates whose measure is least or greatest; equal ones are all answers."""
+
+    candidates: tuple[Candidate, ...]
+    extreme: Extreme
+
+    def __post_init__(self) -> None:
+        if len(self.candidates) < 2:
+            raise PlanInvalid("an extremum compares two or more candidates")
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Whether the operands have a value in common: yes or no."""
+
+    operands: tuple[Reference, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.operands) < 2:
+            raise PlanInvalid("a comparison for sameness needs two or more operands")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Whether the left values compare with the right ones as stated: yes or no."""
+
+    left: Reference
+    operator: Operator
+    right: Reference | Given
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Whether the member is one of the values of an earlier step: yes or no."""
+
+    member: Named | Given
+    step: Reference
+
+
+Step = Meet | Extremum | Same | Order | Holds
+
+
+class Period(Enum):
+    """Which statements a question is about: those valid on the asked day, or of any time."""
+
+    VALID_ON = "valid_on"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question understood: steps in order, the last one answers.
+
+    `dimensions` are the stored dimensions used and `definitions` the derived ones, both by name.
+    """
+
+    question: str
+    steps: tuple[Step, ...]
+    dimensions: tuple[DimensionType, ...]
+    definitions: tuple[Definition, ...] = ()
+    period: Period = Period.VALID_ON
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise PlanInvalid("a plan has at least one step")
+        for index, step in enumerate(self.steps):
+            for operand in operands_of(step):
+                if isinstance(operand, Reference) and not 0 <= operand.step < index:
+                    raise PlanInvalid(
+                        f"step {index} refers to step {operand.step}; expected an earlier step"
+                    )
+        if problems := type_problems(self):
+            raise PlanInvalid("; ".join(problems))
+
+    def type_of(self, dimension: str) -> DimensionType:
+        """Give the type of a stored or derived dimension the plan declares."""
+        for definition in self.definitions:
+            if definition.type.name == dimension:
+                return definition.type
+        for known in self.dimensions:
+            if known.name == dimension:
+                return known
+        raise PlanInvalid(f"the plan uses {dimension!r}, which it does not declare")
+
+    @property
+    def understood_as(self) -> str:
+        """Say in words what the plan asks for."""
+        from .plan_words import understood_as
+
+        return understood_as(self)
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether the answer is yes or no rather than a set of values."""
+        return isinstance(self.steps[-1], Same | Order | Holds)
+
+
+def operands_of(step: Step) -> tuple[Operand, ...]:
+    """Give the operands of a step, in order."""
+    match step:
+        case Meet(conditions):
+            return tuple(condition.operand for condition in conditions)
+        case Extremum(candidates):
+            return tuple(
+                operand
+                for candidate in candidates
+                for operand in (candidate.name, candidate.measure)
+            )
+        case Same(operands):
+            return operands
+        case Order(left, _, right):
+            return (left, right)
+        case Holds(member, reference):
+            return (member, reference)
+
+
+def value_kind(plan: Plan, reference: Reference) -> ValueKind:
+    """Give the kind of the values a step answers with."""
+    step = plan.steps[reference.step]
+    if isinstance(step, Meet):
+        for condition in step.conditions:
+            if isinstance(condition, Constraint):
+                if condition.hop.direction is Direction.FORWARD:
+                    return plan.type_of(condition.hop.dimension).kind
+                return ValueKind.ENTITY
+    return ValueKind.ENTITY
+
+
+def type_problems(plan: Plan) -> tuple[str, ...]:
+    """List what does not fit: unknown dimensions, values without order or of the wrong kind."""
+    problems: list[str] = []
+    for definition in plan.definitions:
+        for alternative in definition.alternatives:
+            for hop in alternative:
+                if hop.dimension not in {known.name for known in plan.dimensions}:
+                    problems.append(
+                        f"the derived dimension {definition.type.name!r} uses {hop.dimension!r}, "
+                        "which the plan does not declare"
+                    )
+    for index, step in enumerate(plan.steps):
+        try:
+            problems += (f"step {index}: {problem}" for problem in _step_problems(plan, step))
+        except PlanInvalid as error:
+            problems.append(f"step {index}: {error}")
+    return tuple(problems)
+
+
+def _step_problems(plan: Plan, step: Step) -> list[str]:
+    problems: list[str] = []
+    match step:
+        case Meet(conditions):
+            for condition in conditions:
+                if isinstance(condition, Bound):
+                    bounded = plan.type_of(condition.dimension)
+                    if not bounded.kind.is_ordered and condition.operator not in (
+                        Operator.EQUAL,
+                        Operator.UNEQUAL,
+                    ):
+                        problems.append(f"{bounded.label} has no order to compare by")
+                if isinstance(condition, Constraint):
+                    problems += _constraint_problems(plan, condition)
+        case Extremum(candidates):
+            for candidate in candidates:
+                if not value_kind(plan, candidate.measure).is_ordered:
+                    problems.append(
+                        f"{candidate.name.written} is compared by values that have no order"
+                    )
+        case Order(left, operator, _):
+            if (
+                operator not in (Operator.EQUAL, Operator.UNEQUAL)
+                and not value_kind(plan, left).is_ordered
+            ):
+                problems.append("the compared values have no order")
+        case Same() | Holds():
+            pass
+    return problems
+
+
+def _constraint_problems(plan: Plan, constraint: Constraint) -> list[str]:
+    used = plan.type_of(constraint.hop.dimension)
+    forward = constraint.hop.direction is Direction.FORWARD
+    operand = constraint.operand
+    if isinstance(operand, Given) and forward:
+        return [f"a stated value has no {used.label}; only an entity has"]
+    if isinstance(operand, Given) and not forward:
+        expected: dict[ValueKind, type | tuple[type, ...]] = {ValueKind.TIME: Date}
+        expected[ValueKind.QUANTITY] = Quantity
+        wanted = expected.get(used.kind)
+        if wanted is not None and not isinstance(operand.value, wanted):
+            return [f"{used.label} is no {type(operand.value).__name__}"]
+    if isinstance(operand, Reference) and forward:
+        kind = value_kind(plan, operand)
+        if kind.is_ordered:
+            return [f"a {kind.value} has no {used.label}; only an entity has"]
+    return []
