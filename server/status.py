@@ -18,12 +18,15 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no s
 from grpc_status import rpc_status
 from proofweave.v1 import common_pb2
 
+from extract import errors as extract
 from kb import errors as kb
 from reasoner import errors as reasoner
 
 from . import errors as server
 
 DOMAIN = "proofweave"
+
+SEVERITIES = {"error": common_pb2.SEVERITY_ERROR, "warning": common_pb2.SEVERITY_WARNING}
 
 CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     kb.DocumentRejected: grpc.StatusCode.INVALID_ARGUMENT,
@@ -38,6 +41,11 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     kb.SourceErased: grpc.StatusCode.NOT_FOUND,
     kb.AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
     kb.LogCorrupt: grpc.StatusCode.DATA_LOSS,
+    extract.PackRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    extract.ModelUnavailable: grpc.StatusCode.UNAVAILABLE,
+    extract.ReplyRejected: grpc.StatusCode.INTERNAL,
+    reasoner.PolicyRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    reasoner.PlanInvalid: grpc.StatusCode.INTERNAL,
     reasoner.GoalRejected: grpc.StatusCode.INVALID_ARGUMENT,
     reasoner.HypergraphRejected: grpc.StatusCode.INVALID_ARGUMENT,
     reasoner.EngineDisagreement: grpc.StatusCode.INTERNAL,
@@ -56,15 +64,11 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
 
 @runtime_checkable
 class Finding(Protocol):
-    """One problem of an input, with its position."""
+    """One problem of an input; some have a column, a file, a code and a severity besides."""
 
     @property
     def line(self) -> int:
         """1-based line."""
-
-    @property
-    def column(self) -> int:
-        """1-based column in code points."""
 
     @property
     def message(self) -> str:
@@ -90,16 +94,24 @@ def code_of(error: kb.ProofweaveError) -> grpc.StatusCode:
     return grpc.StatusCode.INTERNAL
 
 
+def problem_of(found: Finding, reason: str, *, file: str) -> common_pb2.Problem:
+    """Translate a finding; `reason` and `file` stand in where it has none of its own."""
+    severity = getattr(getattr(found, "severity", None), "value", "error")
+    return common_pb2.Problem(
+        reason=str(getattr(found, "code", "") or reason),
+        message=found.message,
+        line=found.line,
+        column=int(getattr(found, "column", 0)),
+        severity=SEVERITIES[severity],
+        file=str(getattr(found, "file", "") or file),
+    )
+
+
 def problems_of(error: kb.ProofweaveError) -> tuple[common_pb2.Problem, ...]:
     """Give the findings an error carries, in its order; one Problem where it carries none."""
     findings: Iterable[object] = getattr(error, "findings", ())
     problems = tuple(
-        common_pb2.Problem(
-            reason=str(getattr(found, "code", "") or error.code),
-            message=found.message,
-            line=found.line,
-            column=found.column,
-        )
+        problem_of(found, error.code, file=str(getattr(error, "name", "")))
         for found in findings
         if isinstance(found, Finding)
     )

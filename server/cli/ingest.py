@@ -17,6 +17,7 @@ from ..translate import CHUNK
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import Exit, console, print_json
+from .prove import read_text
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, or directories.")]
 
@@ -168,12 +169,9 @@ def _show(
 
 def import_table(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A csv, tsv or pipe table.")],
-    subject: Annotated[
-        str, typer.Option(help="Header or number of the subject's column; default: the first.")
-    ] = "",
-    separator: Annotated[str, typer.Option(help="Field separator; default: by file name.")] = "",
-    column: Annotated[
-        list[str] | None, typer.Option(help="Name of a column, repeated; for no header.")
+    mapping: Annotated[
+        Path | None,
+        typer.Option("--mapping", metavar="F.yaml", help="What the columns mean."),
     ] = None,
     kb: Kb = None,
     server: Server = None,
@@ -185,17 +183,16 @@ def import_table(
 
     \b
     Examples:
-      proofweave import --kb kb register.csv --subject name
-      proofweave import --kb kb triples.txt --separator '|' --column subject --column value
+      proofweave import --kb kb register.csv
+      proofweave import --kb kb triples.txt --mapping triples.yaml
     """
     settings = settings_of(config)
     if not file.is_file():
         raise RequestRejected(f"there is no file {str(file)!r}")
     start = knowledge_pb2.ImportStart(
         file=common_pb2.FileHeader(file_name=file.name, size=file.stat().st_size),
-        mapping=knowledge_pb2.TableMapping(
-            subject=subject, separator=separator, columns=column or []
-        ),
+        mapping=read_text(mapping) if mapping else "",
+        mapping_name=mapping.name if mapping else "",
     )
     with connect(target(server, kb, token, settings), settings) as services:
         operation = _import(services, start, file, quiet=as_json)

@@ -109,9 +109,13 @@ def verify(
     if as_json:
         print_json(
             {
-                "accepted": report.accepted,
+                "accepted": report.valid,
                 "rejection": report.rejection or None,
+                "where": report.where or None,
                 "message": report.message or None,
+                "verdict": report.verdict or None,
+                "code": report.code,
+                "goal": report.goal or None,
                 "checked": list(report.checked),
                 "trusted": list(report.trusted),
                 "not_given": list(report.not_given),
@@ -119,10 +123,13 @@ def verify(
         )
     else:
         out = console()
-        if report.accepted:
+        if report.valid:
             out.print("accepted", style="bold green")
         else:
-            out.print(f"rejected: {report.rejection}: {report.message}", style="bold red")
+            out.print(
+                f"rejected: {report.rejection} at {report.where or 'top'}: {report.message}",
+                style="bold red",
+            )
         for label, lines in (
             ("checked", report.checked),
             ("trusted", report.trusted),
@@ -130,7 +137,7 @@ def verify(
         ):
             for line in lines:
                 out.print(f"  {label}: {line}")
-    raise typer.Exit(Exit.DONE if report.accepted else Exit.VERIFICATION_REJECTED)
+    raise typer.Exit(Exit.DONE if report.valid else Exit.VERIFICATION_REJECTED)
 
 
 def backup(

@@ -52,7 +52,9 @@ def report(failure: Failure) -> Exit:
     """Print an error on standard error, one line per finding, and give the exit code."""
     located = [problem for problem in failure.problems if problem.line]
     for problem in located:
-        print(f"error: {problem.line}:{problem.column}: {problem.message}", file=sys.stderr)
+        where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
+        severity = "warning" if problem.severity == common_pb2.SEVERITY_WARNING else "error"
+        print(f"{severity}: {where}: {problem.message}", file=sys.stderr)
     if not located:
         print(f"error: {' '.join(failure.message.split())}", file=sys.stderr)
     return exit_code(failure.reason)

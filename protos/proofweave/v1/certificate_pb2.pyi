@@ -294,10 +294,13 @@ class VerifyCertificateResponse(_message.Message):
     CHECKED_FIELD_NUMBER: _builtins.int
     TRUSTED_FIELD_NUMBER: _builtins.int
     NOT_GIVEN_FIELD_NUMBER: _builtins.int
+    WHERE_FIELD_NUMBER: _builtins.int
     accepted: _builtins.bool
     rejection: _builtins.str
     """Named rejection class; empty where accepted."""
     message: _builtins.str
+    where: _builtins.str
+    """The member of the certificate where it was rejected."""
     @_builtins.property
     def checked(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -313,10 +316,11 @@ class VerifyCertificateResponse(_message.Message):
         checked: _abc.Iterable[_builtins.str] | None = ...,
         trusted: _abc.Iterable[_builtins.str] | None = ...,
         not_given: _abc.Iterable[_builtins.str] | None = ...,
+        where: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "checked", b"checked", "message", b"message", "not_given", b"not_given", "rejection", b"rejection", "trusted", b"trusted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "checked", b"checked", "message", b"message", "not_given", b"not_given", "rejection", b"rejection", "trusted", b"trusted", "where", b"where"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

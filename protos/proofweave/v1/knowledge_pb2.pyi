@@ -465,59 +465,33 @@ class IngestDocumentsResponse(_message.Message):
 Global___IngestDocumentsResponse: _TypeAlias = IngestDocumentsResponse  # noqa: Y015
 
 @_typing.final
-class TableMapping(_message.Message):
-    """How the columns of a table become statements. Empty fields: the header names the dimensions."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SUBJECT_FIELD_NUMBER: _builtins.int
-    SEPARATOR_FIELD_NUMBER: _builtins.int
-    COLUMNS_FIELD_NUMBER: _builtins.int
-    subject: _builtins.str
-    """Header or 1-based number of the column that names the subject; empty: the first."""
-    separator: _builtins.str
-    """Field separator; empty: by the file name (`,`, tab or `|`)."""
-    @_builtins.property
-    def columns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Names of the columns, for a table without a header."""
-
-    def __init__(
-        self,
-        *,
-        subject: _builtins.str = ...,
-        separator: _builtins.str = ...,
-        columns: _abc.Iterable[_builtins.str] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "separator", b"separator", "subject", b"subject"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TableMapping: _TypeAlias = TableMapping  # noqa: Y015
-
-@_typing.final
 class ImportStart(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PARENT_FIELD_NUMBER: _builtins.int
     FILE_FIELD_NUMBER: _builtins.int
     MAPPING_FIELD_NUMBER: _builtins.int
+    MAPPING_NAME_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
+    mapping: _builtins.str
+    """What the columns mean, in YAML; empty: the header names the dimensions, the first column the
+    subject.
+    """
+    mapping_name: _builtins.str
+    """Name of the mapping's file, for messages."""
     @_builtins.property
     def file(self) -> _common_pb2.FileHeader: ...
-    @_builtins.property
-    def mapping(self) -> Global___TableMapping: ...
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         file: _common_pb2.FileHeader | None = ...,
-        mapping: Global___TableMapping | None = ...,
+        mapping: _builtins.str = ...,
+        mapping_name: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "mapping", b"mapping"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "mapping", b"mapping", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "mapping", b"mapping", "mapping_name", b"mapping_name", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

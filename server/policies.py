@@ -1,0 +1,32 @@
+"""Policies of a knowledge base: read once per text, found by name with near names for wrong ones."""
+
+from __future__ import annotations
+
+import functools
+
+from kb.errors import NotFound
+from kb.knowledge_base import KnowledgeBase
+from reasoner.clause import Policy
+from reasoner.policy import parse_policy
+
+from .names import read_policy_name
+from .nearest import nearest
+
+
+@functools.lru_cache(maxsize=64)
+def read_policy(text: str, name: str) -> Policy:
+    """Read a policy text; kept, since compiled slices are found by the policy they belong to."""
+    return parse_policy(text, name=name)
+
+
+def find_policy(base: KnowledgeBase, name: str) -> Policy:
+    """Give a published policy by `policies/{id}@{version}`, or its latest version.
+
+    Raises NotFound, naming the nearest.
+    """
+    policy, version = read_policy_name(name)
+    known = {record.id for record in base.policies()}
+    if policy not in known:
+        raise NotFound(f"there is no policy {policy!r}{nearest(policy, known)}")
+    record = base.policy(policy, version)
+    return read_policy(record.text, f"{record.id}.lp")
