@@ -1,4 +1,4 @@
-"""Policies of a knowledge base: read once per text, found by name with near names for wrong ones."""
+"""Policies of a knowledge base: read once per text, found by name."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     kb.QueryRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.QueryOverBudget: grpc.StatusCode.RESOURCE_EXHAUSTED,
     kb.FormatUnavailable: grpc.StatusCode.INVALID_ARGUMENT,
+    kb.MappingRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.NotFound: grpc.StatusCode.NOT_FOUND,
     kb.SourceErased: grpc.StatusCode.NOT_FOUND,
     kb.AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,

@@ -39,7 +39,7 @@ def _grouped(text: str) -> str:
 
 
 def plain_atom(text: str) -> str:
-    """Write a canonical atom without notation: `liability_cover("A", 5)` is `liability cover: A, 5`.
+    """Write an atom without notation: `liability_cover("A", 5)` is `liability cover: A, 5`.
 
     Text that is no atom, such as a comparison, keeps its words and loses only the notation of its
     terms.
