@@ -10,6 +10,7 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── QueryRejected           SPARQL that cannot be read or is not allowed
     ├── QueryOverBudget         SPARQL that ran out of time, rows or memory
     ├── FormatUnavailable       a result format that we do not write
+    ├── MappingRejected         a table or its mapping that does not say what its columns mean
     ├── NotFound                no such document, statement, dimension or policy
     │   └── SourceErased        the document's bytes have been erased
     ├── AlreadyExists           a knowledge base or policy version that is there with other content
@@ -79,6 +80,12 @@ class FormatUnavailable(KnowledgeError):
     """A result format that we do not write; the message lists those we do."""
 
     code: ClassVar[str] = "FORMAT_UNAVAILABLE"
+
+
+class MappingRejected(KnowledgeError):
+    """A table, or the mapping given with it, that does not say what its columns mean."""
+
+    code: ClassVar[str] = "MAPPING_REJECTED"
 
 
 class NotFound(KnowledgeError):

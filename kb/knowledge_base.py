@@ -208,13 +208,7 @@ class KnowledgeBase:
         with self._lock, self._log.transaction():
             is_new = self._add_document(document, data, run=run, complete=True)
             inserted = self._assert(document, grounded, self._present(document, is_new), run)
-            known = set() if is_new else set(self._store.rejections(document.source_sha256))
-            fresh = sorted({(reason, text) for reason, text in rejected} - known)
-            if fresh:
-                self._append(
-                    EventKind.CANDIDATES_REJECTED,
-                    {"source_sha256": document.source_sha256, "run": run, "rejected": fresh},
-                )
+            self._reject(document, rejected, run)
         return Admission(inserted, len(grounded) - inserted, is_new)
 
     def import_statements(
@@ -224,10 +218,12 @@ class KnowledgeBase:
         grounded: Iterable[Grounded],
         *,
         run: str,
+        rejected: Sequence[tuple[str, str]] = (),
         chunk: int = CHUNK,
     ) -> Admission:
         """Store a table with its statements, `chunk` per transaction; run again to resume.
 
+        `rejected` is read when `grounded` is exhausted, which may have filled it meanwhile.
         Until the last transaction the document is marked incomplete. Raises as `admit` does, and
         keeps the chunks before.
         """
@@ -253,6 +249,8 @@ class KnowledgeBase:
                 if count and following and not begun:
                     self._append(EventKind.IMPORT_BEGUN, source)
                     begun = True
+                if not following:
+                    self._reject(document, rejected, run)
                 if begun and not following:
                     self._append(EventKind.IMPORT_COMPLETED, source)
             inserted += count
@@ -297,6 +295,15 @@ class KnowledgeBase:
                 {"source_sha256": document.source_sha256, "run": run, "statements": rows},
             )
         return len(rows)
+
+    def _reject(self, document: Document, rejected: Sequence[tuple[str, str]], run: str) -> None:
+        known = set(self._store.rejections(document.source_sha256))
+        fresh = sorted({(reason, text) for reason, text in rejected} - known)
+        if fresh:
+            self._append(
+                EventKind.CANDIDATES_REJECTED,
+                {"source_sha256": document.source_sha256, "run": run, "rejected": fresh},
+            )
 
     def retract_statement(self, statement_id: str) -> int:
         """Withdraw all evidence given so far for a statement; give the new revision.

@@ -19,7 +19,6 @@ from .document import Document, Passage
 from .log import write_atomically
 
 _FORMAT = "1"
-_TITLE_BOOST = 1.5
 _HEAP = 64_000_000
 
 
@@ -97,10 +96,9 @@ class TextIndex:
             return ()
         schema = self._index.schema
         clauses = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(term, boost))
-            for field, boost in (("text", 1.0), ("title", _TITLE_BOOST))
+            (tantivy.Occur.Should, tantivy.Query.term_query(schema, field, word))
+            for field in ("text", "title")
             for word in words
-            for term in [tantivy.Query.term_query(schema, field, word)]
         ]
         searcher = self._index.searcher()
         parsed = tantivy.Query.boolean_query(clauses)
