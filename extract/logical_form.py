@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from reasoner.atom import Constant
 from reasoner.clause import Operator
@@ -158,7 +159,7 @@ class Member:
 Question = Ask | Pick | Alike | Ordered | Member
 
 
-class Mistyped(Exception):  # noqa: N818 - a reading ruled out, caught where readings are combined
+class Mistyped(Exception):
     """A reading that no types fit; the parser drops it."""
 
 
@@ -188,8 +189,9 @@ class Types:
         return frozenset(seen)
 
     def agree(self, left: Iterable[str], right: Iterable[str]) -> bool:
-        """Whether two sets of types may describe one entity; an empty set is any type."""
-        lefts, rights = tuple(left), tuple(right)
+        """Whether two sets of types may describe one entity; no declared type is any type."""
+        lefts = tuple(each for each in left if each in self.parents)
+        rights = tuple(each for each in right if each in self.parents)
         if not lefts or not rights:
             return True
         return any(
@@ -223,10 +225,7 @@ class Types:
             path
             for path in relation.paths
             if self.agree(start, self.sources(path[0]))
-            and all(
-                self.agree(self.targets(one), self.sources(two))
-                for one, two in zip(path, path[1:], strict=False)
-            )
+            and all(self.agree(self.targets(one), self.sources(two)) for one, two in pairwise(path))
         ]
         if not kept:
             raise Mistyped

@@ -11,7 +11,6 @@ from rapidfuzz import fuzz, process
 
 from reasoner.plan import fold
 
-
 _DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)\s*\Z")
 
 

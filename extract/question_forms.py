@@ -2,8 +2,8 @@
 
 A form reads `pattern => meaning`. In the pattern, words stand for themselves, `(a|b c)` for
 alternatives, `x?` may be missing, `@list` is a word list of the pack, `{symbol}` is a constituent.
-The meaning applies named operations to constituents, counted where a symbol repeats: `{np}`,
-`{np2}`.
+The meaning applies named operations to constituents, counted where a symbol repeats (`np`, `np2`),
+and to dimensions (`$rating`). A form that ends in `!n` costs n more, so that it is read only where nothing cheaper is.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
 
 from .errors import Finding, PackRejected
 from .question_tokens import words_of
@@ -32,6 +31,7 @@ class Production:
     symbol: str
     meaning: Call | int
     form: str
+    cost: int = 0
 
 
 @dataclass(slots=True)
@@ -52,10 +52,8 @@ class Grammar:
 
 WORD = "="  # prefix of symbols that stand for one literal word
 
-_PIECE = re.compile(
-    r"\{(?P<symbol>[a-z_]+)\}|\((?P<group>[^()]*)\)|@(?P<list>[a-z_]+)|(?P<word>[^\s(){}@?]+)"
-)
-_MEANING = re.compile(r"\s*(?:(?P<name>[a-z_]+[0-9]?)|(?P<sign>[(),]))")
+_PIECE = re.compile(r"\{[a-z_]+\}|@[a-z_]+|[()|?]|[^\s(){}@?|]+")
+_MEANING = re.compile(r"\s*(?:(?P<name>\$?[a-z_]+[0-9]?)|(?P<sign>[(),]))")
 
 
 def compile_grammar(
@@ -68,8 +66,11 @@ def compile_grammar(
     for symbol, form in forms:
         try:
             pattern, _, meaning = form.partition("=>")
+            meaning, _, cost = meaning.partition("!")
             for sequence in _expand(pattern.strip(), word_lists):
-                production = Production(symbol, _meaning(meaning.strip(), sequence), form)
+                production = Production(
+                    symbol, _meaning(meaning.strip(), sequence), form, int(cost or 0)
+                )
                 node = root
                 for piece in sequence:
                     if piece.startswith(WORD):
@@ -90,38 +91,49 @@ def compile_grammar(
 
 def _expand(pattern: str, word_lists: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Give every sequence of symbols a pattern stands for."""
-    slots: list[list[tuple[str, ...]]] = []
-    position = 0
-    while position < len(pattern):
-        if pattern[position].isspace():
-            position += 1
+    pieces = [match.group() for match in _PIECE.finditer(pattern)]
+    if "".join(pieces) != "".join(pattern.split()):
+        raise ValueError(f"its pattern {pattern!r} cannot be read")
+    choices = _alternatives(pieces, word_lists)
+    if pieces:
+        raise ValueError(f"its pattern goes on with {pieces[0]!r}")
+    return choices
+
+
+def _alternatives(
+    pieces: list[str], word_lists: Mapping[str, tuple[str, ...]]
+) -> list[tuple[str, ...]]:
+    """Read alternatives up to a closing parenthesis or the end, consuming pieces."""
+    choices: list[tuple[str, ...]] = []
+    sequences: list[tuple[str, ...]] = [()]
+    while pieces and pieces[0] != ")":
+        piece = pieces.pop(0)
+        if piece == "|":
+            choices += sequences
+            sequences = [()]
             continue
-        match = _PIECE.match(pattern, position)
-        if match is None:
-            raise ValueError(f"cannot be read at {pattern[position:]!r}")
-        position = match.end()
-        if match["symbol"]:
-            choices = [(match["symbol"],)]
-        elif match["list"]:
-            if match["list"] not in word_lists:
+        slot: list[tuple[str, ...]]
+        if piece == "(":
+            slot = _alternatives(pieces, word_lists)
+            if not pieces:
+                raise ValueError("its pattern lacks a closing parenthesis")
+            pieces.pop(0)
+        elif piece.startswith("{"):
+            slot = [(piece[1:-1],)]
+        elif piece.startswith("@"):
+            if piece[1:] not in word_lists:
                 raise ValueError(
-                    f"there is no word list {match['list']!r}; "
+                    f"there is no word list {piece[1:]!r}; "
                     f"known are {', '.join(sorted(word_lists))}"
                 )
-            choices = [_literal(phrase) for phrase in word_lists[match["list"]]]
-        elif match["group"] is not None:
-            choices = [
-                sequence
-                for part in match["group"].split("|")
-                for sequence in _expand(part.strip(), word_lists)
-            ]
+            slot = [_literal(phrase) for phrase in word_lists[piece[1:]]]
         else:
-            choices = [_literal(match["word"])]
-        if position < len(pattern) and pattern[position] == "?":
-            choices = [*choices, ()]
-            position += 1
-        slots.append(choices)
-    return [tuple(piece for part in parts for piece in part) for parts in product(*slots)]
+            slot = [_literal(piece)]
+        if pieces and pieces[0] == "?":
+            pieces.pop(0)
+            slot = [*slot, ()]
+        sequences = [left + right for left in sequences for right in slot]
+    return choices + sequences
 
 
 def _literal(phrase: str) -> tuple[str, ...]:
@@ -162,6 +174,8 @@ def _call(tokens: list[str], symbols: list[str]) -> Call | int | str:
             raise ValueError("its meaning lacks a closing parenthesis")
         tokens.pop(0)
         return Call(name, tuple(arguments))
+    if name.startswith("$"):
+        return name
     stem, count = (name[:-1], int(name[-1])) if name[-1].isdigit() else (name, 1)
     found = [index for index, symbol in enumerate(symbols) if symbol == stem]
     if len(found) >= count:

@@ -14,7 +14,7 @@ from reasoner.plan import Plan
 from .logical_form import Name, Question
 from .names import NameIndex, nearest_words
 from .question_chart import Chart, Leaf, parse
-from .question_forms import compile_grammar
+from .question_forms import WORD, compile_grammar
 from .question_lexicon import Lexicon, Role
 from .question_operations import operations
 from .question_plan import plan_of
@@ -55,7 +55,7 @@ class QuestionGrammar:
         if not tokens:
             return PlanRejected(question, "the question is empty")
         chart = parse(
-            tokens,
+            len(tokens),
             lambda start, end: self._leaves(question, tokens, start, end, names),
             self._grammar,
             self._operations,
@@ -64,10 +64,12 @@ class QuestionGrammar:
         if not found:
             return self._explain(question, tokens, chart, names)
         cheapest = [meaning for cost, meaning in found if cost == found[0][0]]
+        is_past = _is_past(tokens, self.lexicon)
         plans: dict[Plan, None] = {}
         rejected: PlanRejected | None = None
         for meaning in cheapest:
-            plan = plan_of(question, meaning, self.lexicon, names, _is_past(tokens, self.lexicon))  # type: ignore[arg-type]
+            assert isinstance(meaning, Question), "forms of `question` mean questions"
+            plan = plan_of(question, meaning, self.lexicon, names, is_past=is_past)
             if isinstance(plan, Plan):
                 plans[plan] = None
             else:
@@ -89,6 +91,8 @@ class QuestionGrammar:
         words = tuple(token.word for token in tokens[start:end])
         shouted = sum(2 for index in range(max(start, 1), end) if tokens[index].text[:1].isupper())
         leaves: list[Leaf] = []
+        if len(words) == 1 and words[0] in self._grammar.literals:
+            leaves.append((WORD + words[0], None, shouted))
         for role, phrases in self.lexicon.relations.items():
             if role not in (Role.LEAST, Role.GREATEST) and words in phrases:
                 leaves.append((role.value, phrases[words], shouted))
@@ -147,7 +151,8 @@ def _is_past(tokens: Sequence[Token], lexicon: Lexicon) -> bool:
 
 
 _LINKS = frozenset(
-    "of the a an and in on at to for with from by de la le der die das von van".split()
+    ("of", "the", "a", "an", "and", "in", "on", "at", "to", "for", "with", "from", "by")
+    + ("de", "la", "le", "der", "die", "das", "von", "van", "und", "et", "y", "ibn", "al", "el")
 )
 
 

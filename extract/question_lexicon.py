@@ -33,7 +33,9 @@ class Role(Enum):
     """How a lexical form uses its dimension.
 
     noun: "the director of F"; active: the value acts, "P directed F"; passive: "F directed by P";
-    takes: the subject acts, "F starred P", "X is from C"; event: nothing follows, "X was born".
+    takes: the subject acts, "F starred P", "X is from C"; event: nothing follows, "X was born";
+    how: "how popular is F"; request: "describe F"; partner: "the co-stars of P"; together:
+    "P co-starred with Q"; least, greatest: "X is older than Y".
     """
 
     NOUN = "noun"
@@ -41,6 +43,10 @@ class Role(Enum):
     PASSIVE = "passive"
     TAKES = "takes"
     EVENT = "event"
+    HOW = "how"
+    REQUEST = "request"
+    PARTNER = "partner"
+    TOGETHER = "together"
     LEAST = "least"
     GREATEST = "greatest"
 
@@ -106,6 +112,10 @@ class _Builder:
         self.grammar: list[tuple[str, str]] = []
         self.excludes_start = False
 
+    def problem(self, place: str, message: str) -> None:
+        """Note what is wrong; everything wrong is reported together."""
+        self.problems.append(Finding(place, 1, message))
+
     def read(self, file: File) -> None:
         """Read one file of a pack."""
         content = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
@@ -119,17 +129,21 @@ class _Builder:
         for name, entry in (content.get("lexicon") or {}).items():
             self.spoken.append((place, str(name), entry))
         for name, phrases in (content.get("words") or {}).items():
-            self.word_lists[name] = tuple(map(str, phrases))
+            if odd := [phrase for phrase in phrases if not isinstance(phrase, str)]:
+                self.problem(place, f"the word list {name!r} has {odd[0]!r}; write it in quotes")
+            known = self.word_lists.get(str(name), ())
+            self.word_lists[str(name)] = tuple(dict.fromkeys((*known, *map(str, phrases))))
         for symbol, forms in (content.get("grammar") or {}).items():
             self.grammar += ((str(symbol), str(form)) for form in forms)
         self.excludes_start |= bool(content.get("answers_exclude_start", False))
 
     def _read_type(self, place: str, name: str, entry: Any) -> None:
         if not isinstance(entry, dict):
-            self.problems.append(f"{place}: the type {name!r} is no mapping with `is` and `nouns`")
+            self.problem(place, f"the type {name!r} is no mapping with `is` and `nouns`")
             return
         parents = entry.get("is", [])
-        self.parents[name] = tuple([parents] if isinstance(parents, str) else parents)
+        found = (parents,) if isinstance(parents, str) else tuple(parents)
+        self.parents[name] = tuple(dict.fromkeys((*self.parents.get(name, ()), *found)))
         for noun in entry.get("nouns", []):
             self.type_nouns.setdefault(words_of(str(noun)), set()).add(name)
 
@@ -146,9 +160,10 @@ class _Builder:
         for place, name, entry in self.spoken:
             if name not in dimensions and name not in definitions:
                 known = sorted({*dimensions, *definitions})
-                self.problems.append(
-                    f"{place}: the lexicon speaks of {name!r}, "
-                    f"which is no dimension; known are {', '.join(known)}"
+                self.problem(
+                    place,
+                    f"the lexicon speaks of {name!r}, "
+                    f"which is no dimension; known are {', '.join(known)}",
                 )
                 continue
             self._speak(place, name, entry, relations, criteria)
@@ -187,9 +202,10 @@ class _Builder:
     def _dimension(self, name: str, entry: dict[str, Any]) -> DimensionType:
         kind = _KINDS.get(str(entry.get("kind", "entity")))
         if kind is None:
-            self.problems.append(
+            self.problem(
+                "dimensions",
                 f"the dimension {name!r} has the kind {entry.get('kind')!r}; "
-                f"expected {', '.join(sorted(_KINDS))}"
+                f"expected {', '.join(sorted(_KINDS))}",
             )
             kind = ValueKind.TEXT
         return DimensionType(
@@ -219,9 +235,10 @@ class _Builder:
             )
             for hop in hops:
                 if hop.dimension not in dimensions:
-                    self.problems.append(
+                    self.problem(
+                        "derived",
                         f"the derived dimension {name!r} uses {hop.dimension!r}, "
-                        "which is no dimension"
+                        "which is no dimension",
                     )
                     return
             alternatives.append(hops)
@@ -257,13 +274,16 @@ class _Builder:
             back = key.startswith("back_")
             role = roles.get(key.removeprefix("back_"))
             if role is None:
-                self.problems.append(
-                    f"{place}: {name!r} has forms {key!r}; expected {', '.join(sorted(roles))}"
+                self.problem(
+                    place, f"{name!r} has forms {key!r}; expected {', '.join(sorted(roles))}"
                 )
                 continue
             hop = Hop(name, Direction.BACKWARD if back else Direction.FORWARD)
             for phrase in phrases:
-                words = words_of(str(phrase))
+                if not isinstance(phrase, str):
+                    self.problem(place, f"{name!r} has the form {phrase!r}; write it in quotes")
+                    continue
+                words = words_of(phrase)
                 if role in (Role.LEAST, Role.GREATEST):
                     extreme = Extreme.LEAST if role is Role.LEAST else Extreme.GREATEST
                     found = criteria.setdefault(words, {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reasoner.plan import Extreme, ValueKind
+from reasoner.plan import Extreme, Hop, ValueKind
 
 from .logical_form import (
     Alike,
@@ -40,9 +40,6 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def without(of: Form, excluded: Form) -> Form:
         return Without(of, excluded)
 
-    def back_without(relation: Relation, of: Form, excluded: Form) -> Form:
-        return Without(back(relation, of), excluded)
-
     def typed(names: TypeNames, of: Form) -> Form:
         if not names:
             return of
@@ -58,8 +55,19 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         return of
 
     def role(relation: Relation, of: Form) -> Form:
-        found = types.of_form(Image(relation, of))
-        return typed(found, of)
+        return typed(role_types(relation), of)
+
+    def role_types(relation: Relation) -> TypeNames:
+        return types.of_form(Image(relation, Value("")))
+
+    def same_relation(one: Relation, other: Relation) -> Relation:
+        kept = set(one.paths) & set(other.paths)
+        if not kept:
+            raise Mistyped
+        return Relation.of(kept)
+
+    def together(relation: Relation, of: Form) -> Form:
+        return Without(image(relation, back(relation, of)), of)
 
     def compose(first: Relation, second: Relation) -> Relation:
         return types.fitting(first.then(second), ())
@@ -128,13 +136,19 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def any_() -> TypeNames:
         return ()
 
-    return {
+    def who() -> TypeNames:
+        return ("organisation", "person")
+
+    def constant(name: str) -> Callable[[], Relation]:
+        return lambda: Relation.of([(Hop(name),)])
+
+    dimensions = {f"${name}": constant(name) for name in (*types.dimensions, *types.definitions)}
+    return dimensions | {
         "after": after,
         "alike": alike,
         "any": any_,
         "ask": ask,
         "back": back,
-        "back_without": back_without,
         "both": Both,
         "compose": compose,
         "criterion": criterion,
@@ -144,11 +158,15 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         "member": member,
         "pick": pick,
         "role": role,
+        "role_types": role_types,
+        "same_relation": same_relation,
         "several": several,
+        "together": together,
         "typed": typed,
         "typed_all": typed_all,
         "valued": valued,
         "when": when,
         "where": where,
+        "who": who,
         "without": without,
     }

@@ -57,13 +57,15 @@ class Ambiguous:
     readings: tuple[str, ...]
 
 
-class _SeveralReadings(Exception):  # noqa: N818 - unwinds to plan_of, never leaves this file
+class _SeveralReadings(Exception):
+    """Unwinds to `plan_of`; never leaves this file."""
+
     def __init__(self, outcome: Ambiguous) -> None:
         self.outcome = outcome
 
 
 def plan_of(
-    question: str, meaning: Question, lexicon: Lexicon, names: NameIndex, is_past: bool
+    question: str, meaning: Question, lexicon: Lexicon, names: NameIndex, *, is_past: bool
 ) -> Plan | Ambiguous:
     """Give the plan of a meaning, or the readings of a name that is ambiguous."""
     builder = _Builder(lexicon, names)

@@ -71,6 +71,24 @@ _BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClas
 _ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
 """Standard properties that a statement of these dimensions implies."""
 
+_REMOVE_SOURCE = """
+DELETE { GRAPH ?span { ?s ?p ?o } }
+WHERE { GRAPH ?span { ?s ?p ?o } FILTER(STRSTARTS(STR(?span), "SOURCE#")) } ;
+DELETE { GRAPH pw:meta { ?s ?p ?o } }
+WHERE {
+  GRAPH pw:meta { ?s ?p ?o }
+  FILTER(?s = <SOURCE> || STRSTARTS(STR(?s), "SOURCE#")
+    || isIRI(?o) && (?o = <SOURCE> || STRSTARTS(STR(?o), "SOURCE#")))
+} ;
+DELETE { GRAPH pw:meta { ?s ?p ?o } }
+WHERE {
+  GRAPH pw:meta { ?s a pw:Statement . FILTER NOT EXISTS { ?s pw:statedIn ?span } ?s ?p ?o }
+} ;
+DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER NOT EXISTS { GRAPH ?graph { ?s ?p ?o } } }
+"""
+"""Ends what the spans of a source state, what is said of it, nodes stated nowhere any more, and
+triples that no graph holds any more."""
+
 
 class RdfProjection:
     """The statements of a knowledge base as RDF, in a directory or, without one, for this process.
@@ -163,23 +181,12 @@ class RdfProjection:
         self._extend(ox.Quad(*triple, _META) for triple in triples)
 
     def remove_document(self, source_sha256: str) -> None:
-        """Remove a source and all that stands in it; linear in the number of graphs."""
+        """Remove a source and all that stands in it; linear in the size of the store."""
         source = iri.source_iri(source_sha256)
-        node = ox.NamedNode(source)
         with self._lock:
-            for graph in list(self._store.named_graphs()):
-                if isinstance(graph, ox.NamedNode) and graph.value.startswith(source + "#"):
-                    for quad in list(self._store.quads_for_pattern(None, None, None, graph)):
-                        self._drop(quad)
-                    self._store.remove_graph(graph)
-            for quad in list(self._store.quads_for_pattern(None, _QUOTE, None, _META)):
-                if _text(quad.subject).startswith(source + "#"):
-                    self._forget_span(ox.NamedNode(_text(quad.subject)))
-            for quad in [
-                *self._store.quads_for_pattern(node, None, None, _META),
-                *self._store.quads_for_pattern(None, None, node, _META),
-            ]:
-                self._store.remove(quad)
+            self._store.update(
+                _REMOVE_SOURCE.replace("SOURCE", source), prefixes=iri.prefixes(self.namespace)
+            )
             self._changes += 1
 
     def add_dimension(self, dimension: Dimension) -> None:
@@ -221,14 +228,11 @@ class RdfProjection:
         with self._lock:
             for item in evidence:
                 span = _span(item)
-                self._store.remove(ox.Quad(node, _STATED_IN, span, _META))
-                if _is_plain(statement) and not self._nodes(statement, span):
+                self._leave(ox.Quad(node, _STATED_IN, span, _META))
+                if _is_plain(statement) and not self._has_node(self._triple(statement), span):
                     for triple in self._triples(statement):
                         self._drop(ox.Quad(*triple, span))
                 self._forget_span(span)
-            if next(self._store.quads_for_pattern(node, _STATED_IN, None, _META), None) is None:
-                for quad in list(self._store.quads_for_pattern(node, None, None, _META)):
-                    self._store.remove(quad)
             self._changes += 1
 
     def query(
@@ -296,9 +300,10 @@ class RdfProjection:
                 quads = self._quads(statement_id, statement, evidence)
                 if _is_plain(statement) and statement.validity == ALWAYS:
                     plain.update(dict.fromkeys(quads))
-                else:
-                    self._store.extend([*plain, *quads])
+                else:  # it looks for its triple in the store
+                    self._store.extend(plain)
                     plain.clear()
+                    self._store.extend(list(quads))
             self._store.bulk_extend(plain)
             self._changes += 1
 
@@ -313,10 +318,11 @@ class RdfProjection:
             yield ox.Quad(span, _QUOTE, ox.Literal(item.quote), _META)
             source = ox.NamedNode(iri.source_iri(item.source_sha256))
             yield ox.Quad(source, _READ_BY, ox.Literal(item.extractor), _META)
-            twins = self._nodes(statement, span) if triples else []
+            twins = bool(triples) and self._has_node(triples[0], span)
             if needs_node or twins:
                 yield from self._node(statement_id, statement, span)
             if needs_node and triples and not twins and self._holds(triples[0], span):
+                # the triple is there without a node: a statement that always holds made it
                 unbounded = Statement(statement.subject, statement.dimension, statement.value)
                 yield from self._node(unbounded.id, unbounded, span)
             for triple in triples:
@@ -354,25 +360,21 @@ class RdfProjection:
         for triple in triples:
             yield ox.Quad(*triple, _META)
 
-    def _nodes(self, statement: Statement, span: ox.NamedNode) -> list[ox.NamedNode]:
-        """Nodes of asserted, affirmed statements in `span` with the same triple."""
-        wanted = self._triple(statement)
-        found: list[ox.NamedNode] = []
+    def _has_node(self, triple: _Triple, span: ox.NamedNode) -> bool:
+        """Whether `span` has a node of an asserted, affirmed statement with this triple."""
         for quad in self._store.quads_for_pattern(None, _STATED_IN, span, _META):
-            node = quad.subject
             parts = {
-                item.predicate.value.rpartition("#")[2]: item.object
-                for item in self._store.quads_for_pattern(node, None, None, _META)
-                if item.predicate != _TYPE
+                item.predicate.value: item.object
+                for item in self._store.quads_for_pattern(quad.subject, None, None, _META)
             }
             if (
-                isinstance(node, ox.NamedNode)
-                and (parts["subject"], parts["predicate"], parts["object"]) == wanted
-                and parts["polarity"] == ox.Literal(Polarity.AFFIRMED.value)
-                and parts["modality"] == ox.Literal(Modality.ASSERTED.value)
+                tuple(parts[iri.RDF + part] for part in ("subject", "predicate", "object"))
+                == triple
+                and parts[_pw("polarity").value] == ox.Literal(Polarity.AFFIRMED.value)
+                and parts[_pw("modality").value] == ox.Literal(Modality.ASSERTED.value)
             ):
-                found.append(node)
-        return found
+                return True
+        return False
 
     def _holds(self, triple: _Triple, graph: ox.NamedNode) -> bool:
         return ox.Quad(*triple, graph) in self._store
@@ -384,6 +386,14 @@ class RdfProjection:
             if other.graph_name != _DEFAULT:
                 return
         self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object, _DEFAULT))
+
+    def _leave(self, stated_in: ox.Quad) -> None:
+        """Remove the link of a node to a span, and the node with its last link."""
+        store, node = self._store, stated_in.subject
+        store.remove(stated_in)
+        if next(store.quads_for_pattern(node, _STATED_IN, None, _META), None) is None:
+            for quad in list(store.quads_for_pattern(node, None, None, _META)):
+                store.remove(quad)
 
     def _forget_span(self, span: ox.NamedNode) -> None:
         """Remove the quote of a span that states nothing."""
@@ -412,8 +422,6 @@ class RdfProjection:
         """The triple of a statement, and those in standard properties that say the same."""
         triple = self._triple(statement)
         subject, _, value = triple
-        if isinstance(value, ox.Literal):
-            return [triple]
         also = _ALSO.get(statement.dimension, ())
         return [triple, *((subject, predicate, value) for predicate in also)]
 
@@ -489,7 +497,3 @@ def _span(evidence: Evidence) -> ox.NamedNode:
 
 def _typed(text: str, kind: str) -> ox.Literal:
     return ox.Literal(text, datatype=ox.NamedNode(iri.XSD + kind))
-
-
-def _text(term: object) -> str:
-    return term.value if isinstance(term, ox.NamedNode) else ""

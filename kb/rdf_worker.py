@@ -19,6 +19,7 @@ import pyoxigraph as ox
 
 from . import vocabulary
 from .errors import KnowledgeError
+from .no_network import forbid_sockets
 from .quantity import parse_date, parse_quantity
 
 _PW = vocabulary.PROOFWEAVE
@@ -159,6 +160,7 @@ def _triples(
 
 def main() -> None:
     """Answer requests until stdin ends."""
+    forbid_sockets()
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
     store: ox.Store | None = None
     opened = ""

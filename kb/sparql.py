@@ -104,8 +104,9 @@ def negotiate(accept: str, form: QueryForm) -> str:
     best: tuple[float, int, int] | None = None
     chosen = ""
     for place, (media_type, others) in enumerate(formats.items()):
-        for name in (media_type, *others):
-            quality, specificity = _quality(name, ranges)
+        offers = [_quality(media_type, ranges)]
+        offers += [(quality, 2) for name, quality in ranges if name in others]
+        for quality, specificity in offers:
             rank = (quality, specificity, -place)
             if quality > 0 and (best is None or rank > best):
                 best, chosen = rank, media_type
