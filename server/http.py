@@ -21,12 +21,16 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
+from kb.errors import ProofweaveError
+
+from .auth import permit, requester
 from .knowledge import KnowledgeBases
+from .names import ANY
 from .settings import Settings
-from .sparql import sparql_application
-from .status import failure_of
+from .sparql import answer_sparql
+from .status import code_of, failure_of
 
 HTTP_STATUS = {
     grpc.StatusCode.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
@@ -39,6 +43,8 @@ HTTP_STATUS = {
     grpc.StatusCode.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     grpc.StatusCode.DEADLINE_EXCEEDED: HTTPStatus.GATEWAY_TIMEOUT,
 }
+
+SPARQL_METHODS = ["GET", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"]
 
 METHODS: dict[tuple[str, str], MethodDescriptor] = {
     (service.name, method.name): method
@@ -83,6 +89,16 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
             return _problem(status, failure.reason, failure.message)
         return Response(json_format.MessageToJson(response), media_type="application/json")
 
+    async def sparql(request: Request) -> Response:
+        try:
+            who = requester(settings.auth, request.headers.items())
+            knowledge = bases.find(request.path_params.get("name", ANY))
+            permit(settings.auth, who, knowledge.name)
+        except ProofweaveError as error:
+            status = HTTP_STATUS.get(code_of(error), HTTPStatus.INTERNAL_SERVER_ERROR)
+            return _problem(status, error.code, str(error))
+        return await answer_sparql(request, knowledge.base.rdf().query)
+
     async def alive(_: Request) -> Response:
         return JSONResponse({"status": "serving"})
 
@@ -90,15 +106,8 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         routes=[
             Route("/healthz", alive),
             Route("/v1/{service}/{method}", call, methods=["POST"]),
-            *(
-                Mount(f"/knowledgeBases/{name}/sparql", sparql_application(knowledge.base))
-                for name, knowledge in sorted(bases.bases.items())
-            ),
-            *(
-                Mount("/sparql", sparql_application(knowledge.base))
-                for knowledge in bases.bases.values()
-                if len(bases.bases) == 1
-            ),
+            Route("/sparql", sparql, methods=SPARQL_METHODS),
+            Route("/knowledgeBases/{name}/sparql", sparql, methods=SPARQL_METHODS),
         ]
     )
 

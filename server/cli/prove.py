@@ -193,7 +193,7 @@ def read_text(path: Path) -> str:
     Raises RequestRejected where it is missing or not UTF-8.
     """
     try:
-        return _read(path).decode("utf-8-sig")
+        return _read(path).decode()
     except UnicodeDecodeError as error:
         raise RequestRejected(
             f"{str(path)!r} is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"

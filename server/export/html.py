@@ -93,7 +93,14 @@ def render_html(certificate: Json, texts: Mapping[str, str], *, digest: str = ""
         )
         for name, statement in certificate["statements"].items()
     }
-    roots = tuple(answer["step"] for answer in certificate["answers"] if answer.get("step"))
+    contested = (certificate.get("witness") or {}).get("contested", ())
+    refuted = certificate.get("refuted", ())
+    sides = [side for conflict in contested for side in conflict["sides"]]
+    roots = tuple(
+        dict.fromkeys(
+            found["step"] for found in (*certificate["answers"], *refuted, *sides) if found["step"]
+        )
+    )
     drawn = outline(roots, {name: tuple(step["premises"]) for name, step in steps.items()})
     return _template().render(
         certificate=certificate,
@@ -109,6 +116,14 @@ def render_html(certificate: Json, texts: Mapping[str, str], *, digest: str = ""
         ),
         shipped_rules=sorted(name for name in rules if name.startswith("prelude.")),
         answers=[_answer(answer, steps, rules) for answer in certificate["answers"]],
+        refuted=[_answer(answer, steps, rules) for answer in refuted],
+        contested=[
+            {
+                "reason": conflict["reason"],
+                "sides": [_answer(side, steps, rules) for side in conflict["sides"]],
+            }
+            for conflict in contested
+        ],
         quotes=quotes,
         lookups=[
             lookup
