@@ -54,6 +54,16 @@ class QuestionGrammar:
         tokens = _without_end(tokens_of(question))
         if not tokens:
             return PlanRejected(question, "the question is empty")
+        outcome = self._plan(question, tokens, names)
+        if isinstance(outcome, PlanRejected) and tokens[-1].word in _ENDS:
+            while tokens and tokens[-1].word in _ENDS:
+                tokens = tokens[:-1]
+            return self._plan(question, tokens, names)
+        return outcome
+
+    def _plan(
+        self, question: str, tokens: tuple[Token, ...], names: NameIndex
+    ) -> Plan | PlanRejected:
         chart = parse(
             len(tokens),
             lambda start, end: self._leaves(question, tokens, start, end, names),
@@ -89,7 +99,11 @@ class QuestionGrammar:
         self, question: str, tokens: Sequence[Token], start: int, end: int, names: NameIndex
     ) -> list[Leaf]:
         words = tuple(token.word for token in tokens[start:end])
-        shouted = sum(2 for index in range(max(start, 1), end) if tokens[index].text[:1].isupper())
+        shouted = sum(
+            self._capital_cost(tokens)
+            for index in range(max(start, 1), end)
+            if tokens[index].text[:1].isupper()
+        )
         leaves: list[Leaf] = []
         if len(words) == 1 and words[0] in self._grammar.literals:
             leaves.append((WORD + words[0], None, shouted))
@@ -105,6 +119,15 @@ class QuestionGrammar:
             text = first.name or question[first.start : last.end]
             leaves.append(("name", Name(text, first.start, last.end), cost))
         return leaves
+
+    def _capital_cost(self, tokens: Sequence[Token]) -> int:
+        """Give what a capitalised word costs as a word of the language rather than of a name.
+
+        It is dear where the question writes such words small, as in "the wife in film Dream Wife".
+        """
+        known = self.lexicon.vocabulary | self._grammar.literals
+        small = any(token.text.islower() and token.word in known for token in tokens[1:])
+        return 7 if small else 1
 
     def _explain(
         self, question: str, tokens: Sequence[Token], chart: Chart, names: NameIndex
@@ -139,10 +162,12 @@ class QuestionGrammar:
         )
 
 
+_ENDS = frozenset("?.!")
+
+
 def _without_end(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    while tokens and tokens[-1].word in {"?", ".", "!"}:
-        tokens = tokens[:-1]
-    return tokens
+    """Drop one final sign; more may belong to a name ("Man's Favorite Sport?")."""
+    return tokens[:-1] if tokens and tokens[-1].word in _ENDS else tokens
 
 
 def _is_past(tokens: Sequence[Token], lexicon: Lexicon) -> bool:
@@ -176,15 +201,27 @@ def _name_cost(
         return 2 if len(span) > 1 or text[:1].isupper() else 6
     if end - start > 14:
         return None
-    looks = [token.text[:1].isupper() or token.text[:1].isdigit() for token in span]
-    uncased = [token.text.upper() == token.text.lower() for token in span]
-    if not (looks[0] or (uncased[0] and span[0].text[:1].isalnum())):
+    looks = [
+        token.text[:1].isupper()
+        or token.text[:1].isdigit()
+        or token.text.isalpha()
+        and _uncased(token)
+        for token in span
+    ]
+    signs = [_uncased(token) and not token.text[:1].isalnum() for token in span]
+    if not any(looks) or not (looks[0] or (signs[0] and span[0].text not in ",:;-)]'")):
         return None
-    if span[-1].text in {",", ":", ";", "-", "("} or (span[-1].word in _LINKS and not looks[-1]):
+    if (span[-1].text in ",:;-(¡¿" or span[-1].word in _LINKS or span[-1].word == "'s") and not (
+        looks[-1]
+    ):
         return None
     if not all(
-        looked or bare or token.word in _LINKS
-        for looked, bare, token in zip(looks, uncased, span, strict=True)
+        looked or sign or token.word in _LINKS or token.word == "'s"
+        for looked, sign, token in zip(looks, signs, span, strict=True)
     ):
         return None
     return 2 + 3 * len(span) - (2 if names.knows_bare(text) else 0)
+
+
+def _uncased(token: Token) -> bool:
+    return token.text.upper() == token.text.lower()

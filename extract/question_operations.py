@@ -76,6 +76,9 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         kept = types.arriving(relation, ("place", "organisation"))
         return _of_kind(kept, lambda kind: not kind.is_ordered)
 
+    def why(relation: Relation) -> Relation:
+        return types.arriving(_of_kind(relation, lambda kind: not kind.is_ordered), ("cause",))
+
     def when(relation: Relation) -> Relation:
         kept = [
             path
@@ -168,5 +171,6 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         "when": when,
         "where": where,
         "who": who,
+        "why": why,
         "without": without,
     }

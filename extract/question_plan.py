@@ -104,7 +104,7 @@ class _Builder:
                 for member in among.members:
                     name = self.operand(member)
                     reference = self.follow(criterion.relation, name)
-                    assert isinstance(name, Named), "candidates are names"
+                    assert not isinstance(name, Given), "candidates are entities"
                     candidates.append(Candidate(name, reference))
                 self.steps.append(Extremum(tuple(candidates), criterion.extreme))
             case Alike(among, relation):

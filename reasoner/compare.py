@@ -60,38 +60,29 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
     clauses: list[Clause] = []
     for number, candidate in enumerate(step.candidates, start=1):
         body = Body()
+        entity = predicates.operand(candidate.entity, body)
+        if isinstance(candidate.entity, Reference):
+            body.bound[candidate.entity] = entity
         value = predicates.answers(candidate.measure, body)
-        label = candidate.label
-        clauses.append(
-            rule(
-                Atom(MEASURE, (label, value)),
-                body,
-                f"{MEASURE}_{number}",
-                lead=f"{spoken(label)} is compared by {spoken(value)}",
-            )
-        )
+        name = f"{MEASURE}_{number}"
+        lead = f"{spoken(entity)} is compared by {spoken(value)}"
+        clauses.append(rule(Atom(name, (entity, value)), body, name, lead=lead))
     operator = Operator.AT_MOST if step.extreme is Extreme.LEAST else Operator.AT_LEAST
-    for number, candidate in enumerate(step.candidates, start=1):
+    numbers = range(1, len(step.candidates) + 1)
+    for number in numbers:
         body = Body()
-        own = body.fresh("own")
-        body.add(Positive(Atom(MEASURE, (candidate.label, own))))
-        for rival in step.candidates:
-            if rival is candidate:
-                continue
-            other = body.fresh("other")
-            body.add(Positive(Atom(MEASURE, (rival.label, other))))
-            body.add(
-                Comparison(operator, own, other),
-                f"{spoken(own)} {_SAID[operator]} {spoken(other)} of {spoken(rival.label)}",
-            )
-        clauses.append(
-            rule(
-                Atom(head, (candidate.label,)),
-                body,
-                f"{head}_{number}",
-                lead=f"{spoken(candidate.label)} has the {step.extreme.value} value",
-            )
-        )
+        winner, own = body.fresh("winner"), body.fresh("own")
+        body.add(Positive(Atom(f"{MEASURE}_{number}", (winner, own))))
+        for rival in numbers:
+            if rival != number:
+                entity, other = body.fresh("rival"), body.fresh("other")
+                body.add(Positive(Atom(f"{MEASURE}_{rival}", (entity, other))))
+                body.add(
+                    Comparison(operator, own, other),
+                    f"{spoken(own)} {_SAID[operator]} {spoken(other)} of {spoken(entity)}",
+                )
+        lead = f"{spoken(winner)} has the {step.extreme.value} value"
+        clauses.append(rule(Atom(head, (winner,)), body, f"{head}_{number}", lead=lead))
     return clauses
 
 

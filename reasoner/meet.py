@@ -24,10 +24,14 @@ from .plan import (
 
 @dataclass(slots=True)
 class Body:
-    """The body of one rule while it is built: literals, the sentences they say, names taken."""
+    """The body of one rule while it is built: literals, the sentences they say, names taken.
+
+    `bound` holds earlier steps whose answer is one and the same wherever the rule reads them.
+    """
 
     literals: list[Literal] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
+    bound: dict[Reference, Term] = field(default_factory=dict)
     _taken: dict[str, int] = field(default_factory=dict)
     _names: dict[Named, Term] = field(default_factory=dict)
 
@@ -68,6 +72,8 @@ class StepPredicates:
 
     def answers(self, reference: Reference, body: Body, target: Term | None = None) -> Term:
         """Add what makes a term an answer of a step, and give that term."""
+        if reference in body.bound:
+            return body.bound[reference]
         step = self.plan.steps[reference.step]
         if reference.step in self.shared or not isinstance(step, Meet):
             term = target if target is not None else body.fresh("answer")

@@ -188,15 +188,10 @@ class Extreme(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An entity that is compared by the values of an earlier step."""
+    """An entity, named or answered by an earlier step, compared by the values of a later one."""
 
-    name: Named
+    entity: Named | Reference
     measure: Reference
-
-    @property
-    def label(self) -> str:
-        """The one name the knowledge base has for it, else the name as written."""
-        return self.name.readings[0] if len(self.name.readings) == 1 else self.name.written
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +301,7 @@ def operands_of(step: Step) -> tuple[Operand, ...]:
             return tuple(
                 operand
                 for candidate in candidates
-                for operand in (candidate.name, candidate.measure)
+                for operand in (candidate.entity, candidate.measure)
             )
         case Same(operands):
             return operands
@@ -364,9 +359,8 @@ def _step_problems(plan: Plan, step: Step) -> list[str]:
         case Extremum(candidates):
             for candidate in candidates:
                 if not value_kind(plan, candidate.measure).is_ordered:
-                    problems.append(
-                        f"{candidate.name.written} is compared by values that have no order"
-                    )
+                    problems.append("candidates are compared by values that have no order")
+                    break
         case Order(left, operator, _):
             if (
                 operator not in (Operator.EQUAL, Operator.UNEQUAL)

@@ -39,7 +39,8 @@ def understood_as(plan: Plan) -> str:
             return _step(plan, Reference(len(plan.steps) - 1))
         case Extremum(candidates, extreme):
             parts = [
-                f"{_operand(plan, each.name)} by {_step(plan, each.measure)}" for each in candidates
+                f"{_operand(plan, each.entity)} by {_step(plan, each.measure)}"
+                for each in candidates
             ]
             return f"which has the {extreme.value} value: {'; '.join(parts)}"
         case Same(operands):

@@ -115,8 +115,8 @@ def test_an_extremum_lets_each_candidate_win() -> None:
         (BORN,),
     )
     assert texts(plan)[2:] == [
-        'answer("Kismet") :- measure("Kismet", Own), measure("Ned Rifle", Other), Own <= Other.',
-        'answer("Ned Rifle") :- measure("Ned Rifle", Own), measure("Kismet", Other), Own <= Other.',
+        "answer(Winner) :- measure_1(Winner, Own), measure_2(Rival, Other), Own <= Other.",
+        "answer(Winner) :- measure_2(Winner, Own), measure_1(Rival, Other), Own <= Other.",
     ]
 
 
