@@ -89,9 +89,10 @@ def ingest_upload(
             media_type=upload.header.media_type or None,
             limit=upload.limit,
         )
-        extraction = ingest_document(knowledge.base.dimensions(), knowledge.packs, document)
+        extraction = ingest_document(knowledge.base.dimensions(), knowledge.reader, document)
+        refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
         admission = knowledge.base.admit(
-            document, data, extraction.grounded, run=run, rejected=extraction.rejected
+            document, data, extraction.grounded, run=run, rejected=refused
         )
     except ProofweaveError as error:
         outcome.rejected.CopyFrom(problems_of(error)[0])
@@ -104,9 +105,9 @@ def ingest_upload(
             statements_known=admission.already,
             rejected=[
                 knowledge_pb2.RejectedCandidate(reason=reason, text=text)
-                for reason, text in extraction.rejected[:SHOWN]
+                for reason, text in refused[:SHOWN]
             ],
-            rejected_by_reason=Counter(reason for reason, _ in extraction.rejected),
+            rejected_by_reason=Counter(reason for reason, _ in refused),
         )
     )
     return outcome

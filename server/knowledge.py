@@ -31,7 +31,7 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
     base = KnowledgeBase.create(directory, namespace=namespace)
     try:
         for pack in chosen:
-            for dimension in pack.dimensions:
+            for dimension in pack.knowledge_dimensions():
                 base.define_dimension(dimension)
     finally:
         base.close()
@@ -70,6 +70,17 @@ class Knowledge:
         self.packs = packs
         self._lock = threading.Lock()
         self._facts: tuple[int, FactBase] | None = None
+        self._names: tuple[int, NameIndex] | None = None
+
+    @cached_property
+    def reader(self) -> Reader:
+        """The language pipeline with the packs; loaded when the first document comes."""
+        return Reader(self.packs)
+
+    @cached_property
+    def grammar(self) -> QuestionGrammar:
+        """The grammar of questions of the packs."""
+        return QuestionGrammar(load_lexicon(self.pack_folders))
 
     def facts(self) -> FactBase:
         """Give the facts of the newest revision; built once per revision.
@@ -82,6 +93,14 @@ class Knowledge:
                 rows = self.base.every_statement()
                 self._facts = (revision, FactBase(fact for row in rows for fact in facts_of(*row)))
             return self._facts[1]
+
+    def names(self) -> NameIndex:
+        """Give the names of entities of the newest revision."""
+        with self._lock:
+            revision = self.base.revision
+            if self._names is None or self._names[0] != revision:
+                self._names = (revision, NameIndex(self.base.entity_names()))
+            return self._names[1]
 
 
 @dataclass(frozen=True, slots=True)
