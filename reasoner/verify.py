@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import argparse
 import calendar
-import csv
 import datetime
 import functools
 import gzip
 import hashlib
-import io
 import json
 import operator
 import re
@@ -214,9 +212,8 @@ def check_shape(value: object, shape: object, where: str) -> None:
     elif shape == _TEXT_OR_NULL:
         if value is not None and not isinstance(value, str):
             reject("STRUCTURE", where, "expected a text or null")
-    elif shape == _FLAG:
-        if not isinstance(value, bool):
-            reject("STRUCTURE", where, "expected true or false")
+    elif shape == _FLAG and not isinstance(value, bool):
+        reject("STRUCTURE", where, "expected true or false")
 
 
 # ---------------------------------------------------------------- terms
@@ -385,7 +382,7 @@ def compare(sign: str, left: Value, right: Value) -> str:
         return UNDETERMINED
     if sign == "=":
         return TRUE if left == right else FALSE
-    if left == right or left == LEAST or right == GREATEST:
+    if left in (right, LEAST) or right == GREATEST:
         return TRUE
     if left == GREATEST or right == LEAST:
         return FALSE
@@ -397,22 +394,13 @@ def compare(sign: str, left: Value, right: Value) -> str:
 # ---------------------------------------------------------------- units
 
 _PREFIXES = {
-    **dict(zip("Y Z E P T G M k".split(), (24, 21, 18, 15, 12, 9, 6, 3), strict=True)),
-    **dict(
-        zip(
-            "h da d c m u µ μ n p f a".split(),
-            (2, 1, -1, -2, -3, *[-6] * 3, -9, -12, -15, -18),
-            strict=True,
-        )
-    ),
+    "Y": 24, "Z": 21, "E": 18, "P": 15, "T": 12, "G": 9, "M": 6, "k": 3, "h": 2, "da": 1,
+    "d": -1, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9, "p": -12, "f": -15, "a": -18,
 }
-_PREFIX_NAMES = dict(
-    zip(
-        "tera giga mega kilo hecto deca deci centi milli micro nano pico".split(),
-        (12, 9, 6, 3, 2, 1, -1, -2, -3, -6, -9, -12),
-        strict=True,
-    )
-)
+_PREFIX_NAMES = {
+    "tera": 12, "giga": 9, "mega": 6, "kilo": 3, "hecto": 2, "deca": 1,
+    "deci": -1, "centi": -2, "milli": -3, "micro": -6, "nano": -9, "pico": -12,
+}
 _PREFIXED = {
     "m meter metre": ("1", "L"),
     "g gram": ("1/1000", "M"),
@@ -863,6 +851,9 @@ def write_literal(tree: Tree, bindings: Mapping[str, str] = _UNBOUND) -> str:
 Arguments = tuple[str | None, ...]
 """Arguments of a call or an answer as canonical terms; None where unbound."""
 
+Ground = tuple[str, Arguments]
+"""An atom as signature and arguments."""
+
 
 def read_atom(text: str) -> tuple[str, Arguments, Tree]:
     """Read an atom as signature, arguments (None for variables) and tree.
@@ -1093,31 +1084,64 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 
 class Literal:
-    """A body literal made ready: what it is, and its text under bindings."""
+    """A body literal made ready: what it is, and its text under bindings.
 
-    __slots__ = ("inner", "kind", "sign", "text", "tree", "variables")
+    `names` are the variables it shares with its clause: of an aggregate those of its result. An
+    equation `defines` if one of its sides is a variable that no atom of the body holds: then it is
+    true if both sides are the same value, elsewhere it compares.
+    """
+
+    __slots__ = ("conditions", "defines", "kind", "names", "sign", "text", "tree", "variables")
 
     def __init__(self, tree: Tree) -> None:
         ((self.kind, content),) = tree.items()
         self.tree: Tree = content
         self.sign = signature(content) if self.kind in ("positive", "absent") else ""
         self.variables = literal_variables(tree)
+        self.names = self.variables
+        self.defines = False
+        self.conditions: list[Literal] = []
         self.text: Callable[[Mapping[str, str]], str]
         if self.kind == "positive":
             self.text = atom_writer(content)
         else:
             self.text = functools.partial(write_literal, tree)
-        self.inner: list[Literal] = []
+        if self.kind == "absent":
+            self.names = frozenset(name for name in self.variables if not _ANONYMOUS.match(name))
+        elif self.kind == "aggregate":
+            self.names = frozenset(expression_variables(content["result"]))
+            self.conditions = read_body(content["conditions"])
+
+
+_ANONYMOUS = re.compile(r"_[0-9]+\Z")
+
+
+def read_body(trees: Sequence[Tree]) -> list[Literal]:
+    """Make the literals of a body ready."""
+    body = [Literal(tree) for tree in trees]
+    held = held_names(body)
+    for literal in body:
+        if literal.kind == "comparison" and literal.tree["operator"] == "=":
+            sides = (literal.tree["left"], literal.tree["right"])
+            literal.defines = any(
+                "variable" in side and side["variable"] not in held for side in sides
+            )
+    return body
+
+
+def held_names(body: Sequence[Literal]) -> frozenset[str]:
+    """Give the names that atoms of a body bind."""
+    return frozenset[str]().union(*(item.names for item in body if item.kind == "positive"))
 
 
 def atom_writer(tree: Tree) -> Callable[[Mapping[str, str]], str]:
     """Make a fast writer of one atom under bindings that hold all its variables."""
     names = [item["variable"] for item in tree["arguments"] if "variable" in item]
-    marks = {name: "\0" for name in names}
+    marks = dict.fromkeys(names, "\x00")
     pattern = write_atom(tree, marks).replace("%", "%%").replace("\0", "%s")
     if not names:
         constant = write_atom(tree)
-        return lambda bindings: constant
+        return lambda _: constant
     getter = operator.itemgetter(*names)
     return lambda bindings: pattern % getter(bindings)
 
@@ -1154,17 +1178,8 @@ class Rule:
     """A rule made ready. `variables` are those that a binding must give."""
 
     __slots__ = (
-        "body",
-        "cite",
-        "head",
-        "head_text",
-        "id",
-        "plan",
-        "says",
-        "sign",
-        "text",
-        "tree",
-        "variables",
+        *("body", "cite", "head", "head_names", "head_text", "id", "plans", "says", "sign", "text"),
+        *("tree", "variables"),
     )
 
     def __init__(
@@ -1174,56 +1189,102 @@ class Rule:
         self.head: Tree = tree["head"]
         self.sign = signature(self.head)
         self.head_text = atom_writer(self.head)
-        self.body = [Literal(item) for item in tree["body"]]
-        outer: set[str] = set(
-            item["variable"] for item in self.head["arguments"] if "variable" in item
+        self.head_names = frozenset(expression_variables(self.head))
+        self.body = read_body(tree["body"])
+        self.variables = self.head_names.union(
+            *(literal.names for literal in self.body if literal.kind != "absent")
         )
-        for literal in self.body:
-            if literal.kind in ("positive", "comparison"):
-                outer |= literal.variables
-            elif literal.kind == "aggregate":
-                outer |= expression_variables(literal.tree["result"])
-        self.variables = frozenset(outer)
-        self.plan = ordered(self.body, set(), self.variables)
-        for literal in self.body:
-            if literal.kind == "aggregate":
-                inner = [Literal(item) for item in literal.tree["conditions"]]
-                local = literal.variables - expression_variables(literal.tree["result"])
-                literal.inner = ordered(inner, set(outer), outer | local)
+        self.plans: dict[frozenset[str], list[Planned]] = {}
+
+    def plan(self, bound: Iterable[str]) -> list[Planned]:
+        """Give the body in the order in which it is enumerated for a call that knows `bound`."""
+        key = frozenset(bound)
+        if key not in self.plans:
+            self.plans[key] = ordered(self.body, set(key), self.head_names)
+        return self.plans[key]
 
 
-def ordered(body: Sequence[Literal], bound: set[str], scope: Iterable[str]) -> list[Literal]:
-    """Order a body for enumeration: atoms as they stand, each test as soon as it is bound.
+@dataclass(frozen=True)
+class Planned:
+    """A body literal in its place: `assigns` is the variable a test computes, if it does.
 
-    `scope` holds the variables that bind; others are local to their literal.
+    Of an aggregate, `shared` are the names it shares with its clause, `inner` its conditions.
     """
-    waiting, plan, known = list(body), list[Literal](), set(bound)
-    scope = frozenset(scope)
+
+    literal: Literal
+    assigns: str = ""
+    shared: frozenset[str] = frozenset()
+    inner: tuple[Planned, ...] = ()
+
+
+def ordered(body: Sequence[Literal], bound: set[str], outer: frozenset[str]) -> list[Planned]:
+    """Order a body: whatever only checks or computes as soon as it can.
+
+    Of the atoms the first with a known variable is next, else the first with a constant, else the
+    first. Any order would be sound; this one makes the calls that a witness lists.
+    """
+    waiting, plan, held = list(body), list[Planned](), held_names(body)
     while waiting:
-        ready = (item for item in waiting if _is_ready(item, known, scope))
-        literal = next(ready, None) or next(
-            (item for item in waiting if item.kind == "positive"), waiting[0]
-        )
+        for literal in waiting:
+            planned = _ready(literal, body, bound, held, outer)
+            if planned is not None:
+                break
+        else:
+            literal = min(waiting, key=lambda item: _rank(item, bound))
+            planned = Planned(literal)
         waiting.remove(literal)
-        plan.append(literal)
-        known |= literal.variables & scope
+        plan.append(planned)
+        bound |= literal.names
     return plan
 
 
-def _is_ready(literal: Literal, known: set[str], scope: frozenset[str]) -> bool:
-    """Whether a test can be made: all bound, or an assignment with one side open."""
-    if literal.kind == "positive":
-        return False
-    free = (literal.variables & scope) - known
-    if not free:
-        return True
-    sides = ("result",) if literal.kind == "aggregate" else ("left", "right")
-    return (
-        literal.kind != "absent"
-        and literal.tree["operator"] == "="
-        and any(free == {literal.tree[side].get("variable")} for side in sides)
-        and not (literal.kind == "comparison" and literal.tree["left"] == literal.tree["right"])
-    )
+def _rank(literal: Literal, bound: set[str]) -> int:
+    if literal.kind != "positive":
+        return 4
+    if literal.names & bound:
+        return 0
+    if any("variable" not in item for item in literal.tree["arguments"]):
+        return 1
+    return 3 if literal.sign == "under/2" else 2
+
+
+def _ready(
+    literal: Literal,
+    body: Sequence[Literal],
+    bound: set[str],
+    held: frozenset[str],
+    outer: frozenset[str],
+) -> Planned | None:
+    """Place a literal that can be checked or computed now."""
+    free = literal.names - bound
+    match literal.kind:
+        case "comparison":
+            if not free:
+                return Planned(literal)
+            if literal.tree["operator"] != "=":
+                return None
+            for side, other in (("left", "right"), ("right", "left")):
+                name = literal.tree[side].get("variable", "")
+                if free == {name} and name not in held | expression_variables(literal.tree[other]):
+                    return Planned(literal, name)
+            return None
+        case "aggregate":
+            inside = (
+                literal.variables - literal.names
+                | expression_variables_of(literal.tree["terms"])
+                | frozenset().union(*(item.names for item in literal.conditions))
+            )
+            shared = frozenset(inside & outer.union(*(item.names for item in body)))
+            if not shared <= bound:
+                return None
+            name = ""
+            if free:
+                name = literal.tree["result"].get("variable", "")
+                if literal.tree["operator"] != "=" or not name or name in held:
+                    return None
+            inner = tuple(ordered(literal.conditions, set(shared), shared))
+            return Planned(literal, name, shared, inner)
+    return None if free else Planned(literal)
 
 
 @dataclass(frozen=True)
@@ -1654,9 +1715,11 @@ _CODES = (
     "OUT_OF_SCOPE",
 )
 _CLAUSE_FIELDS = frozenset(
-    "head body predicate negated arguments variable text number date quantity symbol operation"
-    " positive absent comparison operator left right aggregate result function terms"
-    " conditions".split()
+    (
+        *("head", "body", "predicate", "negated", "arguments", "variable", "text", "number"),
+        *("date", "quantity", "symbol", "operation", "positive", "absent", "comparison"),
+        *("operator", "left", "right", "aggregate", "result", "function", "terms", "conditions"),
+    )
 )
 _COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2": "identity"}
 _ALWAYS_CLOSED = frozenset(("valid_on/1", "stated_in/2", "same_name/2"))
@@ -1695,7 +1758,7 @@ class Examination:
         self.calls: dict[str, dict[tuple[int, ...], dict[Arguments, Call]]] = {}
         self.demands: list[Call] = []
         self.lookups: list[Call] = []
-        self.masked: set[tuple[str, Arguments]] = set()
+        self.masked: set[Ground] = set()
         self.undetermined: set[str] = set()
         self.closed_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
@@ -1902,7 +1965,7 @@ class Examination:
         form = {key: record[key] for key in _STATEMENT if key != "evidence"}
         return hashlib.sha256(canonical({**form, "modality": "asserted"})).hexdigest()
 
-    def check_atom(self, text: str, where: str) -> tuple[str, Arguments]:
+    def check_atom(self, text: str, where: str) -> Ground:
         """Read a ground atom in its canonical form."""
         try:
             sign, row, tree = read_atom(text)
@@ -2021,7 +2084,7 @@ class Examination:
                     if atoms.get(premise) != literal.text(bindings):
                         self._explain_premise(premise, literal.text(bindings), where, number)
                 else:
-                    self._check_claim(premise, literal, bindings, where, number)
+                    self._check_claim(premise, rule, literal, bindings, where, number)
             atoms[name] = conclusion
         self.checked.append(
             f"{len(self.certificate['steps'])} steps follow, each from earlier ones"
@@ -2105,7 +2168,13 @@ class Examination:
             reject("CONVERSION", where, f"{step['conclusion']} is no exact conversion")
 
     def _check_claim(
-        self, premise: str, literal: Literal, bindings: dict[str, str], where: str, number: int
+        self,
+        premise: str,
+        rule: Rule,
+        literal: Literal,
+        bindings: dict[str, str],
+        where: str,
+        number: int,
     ) -> None:
         """Check a premise that is no atom: a comparison, an absence or an aggregate."""
         text = literal.text(bindings)
@@ -2118,22 +2187,13 @@ class Examination:
         if text in self.truths:
             return
         if literal.kind == "comparison":
-            truth = self.comparison_truth(literal.tree, bindings)
+            truth = comparison_truth(literal, bindings)
             if truth != TRUE:
                 reject("COMPARISON", where, f"{text} is {truth}")
             self._check_conversions(premise, literal.tree, bindings, where)
         else:
-            self._check_closed(literal, bindings, text, where)
+            self._check_closed(rule, literal, bindings, text, where)
         self.truths[text] = True
-
-    def comparison_truth(self, tree: Tree, bindings: Mapping[str, str]) -> str:
-        """Evaluate a comparison whose variables are all bound."""
-        left, right = evaluate(tree["left"], bindings), evaluate(tree["right"], bindings)
-        if left is None or right is None:
-            return UNDETERMINED
-        if tree["operator"] == "=" and left == right and _is_assignment(tree):
-            return TRUE
-        return compare(tree["operator"], left, right)
 
     def _check_conversions(
         self, premise: str, tree: Tree, bindings: Mapping[str, str], where: str
@@ -2162,7 +2222,7 @@ class Examination:
 
     def _read_call(self, record: dict[str, Any], where: str) -> Call:
         try:
-            sign, pattern, tree = read_atom(record["pattern"])
+            sign, pattern, _ = read_atom(record["pattern"])
         except Unreadable as error:
             reject("STRUCTURE", where, f"the pattern cannot be read: {error}")
         if write_call(sign, pattern) != record["pattern"]:
@@ -2210,7 +2270,7 @@ class Examination:
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
     def enumerate(
-        self, plan: Sequence[Literal], bindings: dict[str, str], where: str
+        self, plan: Sequence[Planned], bindings: dict[str, str], where: str
     ) -> Iterator[tuple[dict[str, str], bool]]:
         """Yield every way a body can hold over the answers, with whether that is certain."""
         stack: list[tuple[int, dict[str, str], bool]] = [(0, bindings, True)]
@@ -2219,8 +2279,8 @@ class Examination:
             if index == len(plan):
                 yield bound, certain
                 continue
-            literal = plan[index]
-            tree = literal.tree
+            planned = plan[index]
+            literal, tree = planned.literal, planned.literal.tree
             match literal.kind:
                 case "positive":
                     call = arguments(tree, bound)
@@ -2233,71 +2293,65 @@ class Examination:
                     if not any(sure for _, sure in rows):
                         stack.append((index + 1, bound, certain and not rows))
                 case "comparison":
-                    for extended, sure in self._compared(literal, bound):
+                    for extended, sure in self._compared(planned, bound):
                         stack.append((index + 1, extended, certain and sure))
                 case _:
-                    for extended, sure in self._aggregated(literal, bound, where):
+                    for extended, sure in self._aggregated(planned, bound, where):
                         stack.append((index + 1, extended, certain and sure))
 
     def _compared(
-        self, literal: Literal, bound: dict[str, str]
+        self, planned: Planned, bound: dict[str, str]
     ) -> Iterator[tuple[dict[str, str], bool]]:
-        tree = literal.tree
-        for side, other in (("left", "right"), ("right", "left")):
-            name = tree[side].get("variable")
-            if name is not None and name not in bound and tree["operator"] == "=":
-                value = evaluate(tree[other], bound)
-                if value is None:
-                    self.undetermined.add(literal.text(bound))
-                    return
-                yield {**bound, name: write_value(value)}, True
-                return
-        truth = self.comparison_truth(tree, bound)
+        literal = planned.literal
+        if planned.assigns:
+            value = computed(planned, bound)
+            if value is None:
+                self.undetermined.add(literal.text(bound))
+            else:
+                yield {**bound, planned.assigns: value}, True
+            return
+        truth = comparison_truth(literal, bound)
         if truth == UNDETERMINED:
             self.undetermined.add(literal.text(bound))
         if truth != FALSE:
             yield bound, truth == TRUE
 
     def _aggregated(
-        self, literal: Literal, bound: dict[str, str], where: str
+        self, planned: Planned, bound: dict[str, str], where: str
     ) -> Iterator[tuple[dict[str, str], bool]]:
-        value, certain = self.aggregate(literal, bound, where)
-        tree = literal.tree
-        name = tree["result"].get("variable")
+        literal = planned.literal
+        value, certain = self.aggregate(planned, bound, where)
         if value is None or not certain:
             self.undetermined.add(literal.text(bound))
-            if name is None or name in bound:
+            if not planned.assigns:
                 yield bound, False
             return
-        if name is not None and name not in bound and tree["operator"] == "=":
-            yield {**bound, name: write_value(value)}, True
+        if planned.assigns:
+            yield {**bound, planned.assigns: write_value(value)}, True
             return
-        result = evaluate(tree["result"], bound)
-        truth = UNDETERMINED if result is None else compare(tree["operator"], result, value)
+        result = evaluate(literal.tree["result"], bound)
+        truth = UNDETERMINED if result is None else compare(literal.tree["operator"], result, value)
         if truth == UNDETERMINED:
             self.undetermined.add(literal.text(bound))
         if truth != FALSE:
             yield bound, truth == TRUE
 
     def aggregate(
-        self, literal: Literal, bindings: dict[str, str], where: str
+        self, planned: Planned, bindings: dict[str, str], where: str
     ) -> tuple[Value | None, bool]:
         """Compute an aggregate over complete answers, and whether all its rows are certain."""
-        tree = literal.tree
-        names = literal.variables - {tree["result"].get("variable", "")} | expression_variables_of(
-            tree["terms"]
-        )
-        start = {name: value for name, value in bindings.items() if name in names}
+        tree = planned.literal.tree
+        start = {name: bindings[name] for name in planned.shared}
         rows: dict[tuple[str, ...], None] = {}
         certain = True
-        for bound, sure in self.enumerate(literal.inner, start, where):
+        for bound, sure in self.enumerate(planned.inner, start, where):
             certain = certain and sure
             rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
-        values = [_value_of(row[0]) for row in rows]
+        values = [_value_of(row[0]) for row in sorted(rows)]
         return aggregate_value(tree["function"], values), certain
 
     def _check_closed(
-        self, literal: Literal, bindings: dict[str, str], text: str, where: str
+        self, rule: Rule, literal: Literal, bindings: dict[str, str], text: str, where: str
     ) -> None:
         for sign in literal_signatures(literal):
             if not self.is_closed(sign):
@@ -2307,7 +2361,9 @@ class Examination:
             if rows:
                 reject("COMPARISON", where, f"{text} fails: the witness has an answer")
             return
-        value, certain = self.aggregate(literal, bindings, where)
+        rule_body = ordered(rule.body, set(rule.variables), rule.head_names)
+        planned = next(item for item in rule_body if item.literal is literal)
+        value, certain = self.aggregate(planned, bindings, where)
         result = evaluate(literal.tree["result"], bindings)
         name = literal.tree["result"].get("variable")
         if name is not None:
@@ -2361,7 +2417,7 @@ class Examination:
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
                 continue
-            for bound, certain in self.enumerate(rule.plan, bindings, demand.where):
+            for bound, certain in self.enumerate(rule.plan(bindings), bindings, demand.where):
                 head = arguments(rule.head, bound)
                 if None in head or (demand.sign, head) in self.masked:
                     continue  # a fact about everything, such as under(V, V), binds nothing here
@@ -2420,7 +2476,7 @@ class Examination:
             case _:
                 reject("STRUCTURE", lookup.where, f"{lookup.basis!r} is no basis of a lookup")
 
-    def _assumption(self, text: str) -> tuple[str, Arguments]:
+    def _assumption(self, text: str) -> Ground:
         return self.check_atom(text, "assumptions")
 
     def trust(self, what: str) -> None:
@@ -2684,7 +2740,7 @@ class Examination:
                     if premise not in needed:
                         needed.add(premise)
                         waiting.append(premise)
-            leaves: dict[str, list[tuple[str, Arguments]]] = {}
+            leaves: dict[str, list[Ground]] = {}
             for name in sorted(needed, key=lambda item: int(item[1:])):
                 step = steps[name]
                 if "rule" in step or name not in self.atoms:
@@ -2716,7 +2772,7 @@ class Derivation:
     def __init__(
         self,
         examination: Examination,
-        leaves: Mapping[str, Sequence[tuple[str, Arguments]]],
+        leaves: Mapping[str, Sequence[Ground]],
         budget: int,
     ) -> None:
         self.examination = examination
@@ -2724,14 +2780,14 @@ class Derivation:
         self.budget = budget
         self.is_cut = False
         self.facts = Calls()
-        self.given: dict[tuple[str, Arguments], list[str]] = {}
+        self.given: dict[Ground, list[str]] = {}
         for unit, atoms in leaves.items():
             for sign, row in atoms:
                 self.facts.add(sign, row)
                 self.given.setdefault((sign, row), []).append(unit)
-        self.instances: dict[tuple[str, Arguments], list[tuple[tuple[str, Arguments], ...]]] = {}
+        self.instances: dict[Ground, list[tuple[Ground, ...]]] = {}
 
-    def spare_leaf(self, goal: tuple[str, Arguments]) -> str | None:
+    def spare_leaf(self, goal: Ground) -> str | None:
         """Give a leaf without which the goal still follows, or None if there is none."""
         self._derive(goal)
         if self.is_cut:
@@ -2744,14 +2800,14 @@ class Derivation:
             return None
         return next((unit for unit in loose if self._follows(goal, unit)), None)
 
-    def _derive(self, goal: tuple[str, Arguments]) -> None:
+    def _derive(self, goal: Ground) -> None:
         rules = self.examination.rules_by_sign
-        tables: dict[tuple[str, Arguments], dict[Arguments, None]] = {}
-        waiting: dict[tuple[str, Arguments], list[_Waiting]] = {}
+        tables: dict[Ground, dict[Arguments, None]] = {}
+        waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
         seen: set[tuple[Any, ...]] = set()
 
-        def call(sign: str, pattern: Arguments) -> tuple[str, Arguments]:
+        def call(sign: str, pattern: Arguments) -> Ground:
             key = (sign, pattern)
             if key not in tables:
                 tables[key] = dict.fromkeys(self.facts.matching(sign, pattern))
@@ -2759,7 +2815,7 @@ class Derivation:
                 for rule in rules[sign]:
                     bindings = unify_head(rule.head, pattern)
                     if bindings is not None:
-                        tasks.append((rule, 0, bindings, key, ()))
+                        tasks.append((rule, rule.plan(bindings), 0, bindings, key, ()))
             return key
 
         if goal[0] in rules:
@@ -2769,8 +2825,8 @@ class Derivation:
             if self.budget < 0:
                 self.is_cut = True
                 return
-            rule, index, bindings, key, tail = tasks.pop()
-            if index == len(rule.plan):
+            rule, plan, index, bindings, key, tail = tasks.pop()
+            if index == len(plan):
                 head = arguments(rule.head, bindings)
                 if None in head:
                     continue
@@ -2785,13 +2841,13 @@ class Derivation:
                     for item in waiting[key]:
                         self._continue(item, key[0], head, tasks)
                 continue
-            literal = rule.plan[index]
+            literal = plan[index].literal
             if literal.kind != "positive":
-                extended = self._test(literal, bindings)
+                extended = self._test(plan[index], bindings)
                 if extended is not None:
-                    tasks.append((rule, index + 1, extended, key, tail))
+                    tasks.append((rule, plan, index + 1, extended, key, tail))
                 continue
-            item = (rule, index, bindings, key, tail)
+            item = (rule, plan, index, bindings, key, tail)
             pattern = arguments(literal.tree, bindings)
             if literal.sign not in rules:
                 for row in self.facts.matching(literal.sign, pattern):
@@ -2804,30 +2860,25 @@ class Derivation:
 
     @staticmethod
     def _continue(item: _Waiting, sign: str, row: Arguments, tasks: list[_Waiting]) -> None:
-        rule, index, bindings, key, tail = item
-        extended = extend(rule.plan[index].tree, bindings, row)
+        rule, plan, index, bindings, key, tail = item
+        extended = extend(plan[index].literal.tree, bindings, row)
         if extended is not None:
-            tasks.append((rule, index + 1, extended, key, (*tail, (sign, row))))
+            tasks.append((rule, plan, index + 1, extended, key, (*tail, (sign, row))))
 
-    def _test(self, literal: Literal, bindings: dict[str, str]) -> dict[str, str] | None:
-        examination = self.examination
+    def _test(self, planned: Planned, bindings: dict[str, str]) -> dict[str, str] | None:
+        literal, examination = planned.literal, self.examination
         if literal.kind == "comparison":
-            tree = literal.tree
-            for side, other in (("left", "right"), ("right", "left")):
-                name = tree[side].get("variable")
-                if name is not None and name not in bindings and tree["operator"] == "=":
-                    value = evaluate(tree[other], bindings)
-                    return None if value is None else {**bindings, name: write_value(value)}
-            return bindings if examination.comparison_truth(tree, bindings) == TRUE else None
-        if literal.kind == "absent":
-            return bindings if literal.text(bindings) in examination.truths else None
-        name = literal.tree["result"].get("variable")
-        if name is None or name in bindings:
-            return bindings if literal.text(bindings) in examination.truths else None
-        known = examination.aggregate_results.get(literal.text(bindings))
-        return None if known is None else {**bindings, name: known}
+            if planned.assigns:
+                value = computed(planned, bindings)
+                return None if value is None else {**bindings, planned.assigns: value}
+            return bindings if comparison_truth(literal, bindings) == TRUE else None
+        text = literal.text(bindings)
+        if planned.assigns:
+            known = examination.aggregate_results.get(text)
+            return None if known is None else {**bindings, planned.assigns: known}
+        return bindings if text in examination.truths else None
 
-    def _forced(self, goal: tuple[str, Arguments]) -> set[str]:
+    def _forced(self, goal: Ground) -> set[str]:
         """Leaves that every derivation of the goal uses: what each step's alternatives share."""
         forced: set[str] = set()
         seen, waiting = {goal}, [goal]
@@ -2843,10 +2894,10 @@ class Derivation:
                     waiting.append(item)
         return forced
 
-    def _follows(self, goal: tuple[str, Arguments], without: str) -> bool:
+    def _follows(self, goal: Ground, without: str) -> bool:
         counts: dict[int, int] = {}
-        users: dict[tuple[str, Arguments], list[tuple[int, tuple[str, Arguments]]]] = {}
-        ready: list[tuple[str, Arguments]] = []
+        users: dict[Ground, list[tuple[int, Ground]]] = {}
+        ready: list[Ground] = []
         number = 0
         for head, tails in self.instances.items():
             for tail in tails:
@@ -2871,9 +2922,7 @@ class Derivation:
         return False
 
 
-_Waiting = tuple[
-    Rule, int, dict[str, str], tuple[str, Arguments], tuple[tuple[str, Arguments], ...]
-]
+_Waiting = tuple[Rule, list[Planned], int, dict[str, str], Ground, tuple[Ground, ...]]
 
 
 # ---------------------------------------------------------------- small questions
@@ -2919,8 +2968,23 @@ def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
-def _is_assignment(tree: Tree) -> bool:
-    return "variable" in tree["left"] or "variable" in tree["right"]
+def comparison_truth(literal: Literal, bindings: Mapping[str, str]) -> str:
+    """Evaluate a comparison whose variables are all bound."""
+    tree = literal.tree
+    left, right = evaluate(tree["left"], bindings), evaluate(tree["right"], bindings)
+    if left is None or right is None:
+        return UNDETERMINED
+    if literal.defines and left == right:
+        return TRUE
+    return compare(tree["operator"], left, right)
+
+
+def computed(planned: Planned, bindings: Mapping[str, str]) -> str | None:
+    """Compute the value an equation gives to its open side."""
+    tree = planned.literal.tree
+    other = "right" if tree["left"].get("variable") == planned.assigns else "left"
+    value = evaluate(tree[other], bindings)
+    return None if value is None else write_value(value)
 
 
 def expression_variables_of(trees: Sequence[Tree]) -> set[str]:
