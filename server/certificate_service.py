@@ -10,11 +10,11 @@ import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 from proofweave.v1 import certificate_pb2 as pb
 from proofweave.v1 import certificate_pb2_grpc, common_pb2
-from reasoner.verify import verify_bytes
 
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from kb.verdicts import VerdictRecord
+from reasoner.verify import verify_bytes
 
 from .calls import Desk, check_call
 from .certificates import changes, quoted_texts

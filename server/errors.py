@@ -3,6 +3,7 @@
 ProofweaveError
 └── ServerError
     ├── RequestRejected         a request that cannot be understood as it is
+    ├── QuestionRejected        a question that the grammar of the packs does not read
     ├── SettingsRejected        settings that cannot be read, or have a wrong value
     ├── Unauthenticated         no credentials, or unknown ones
     ├── NotPermitted            credentials that do not lead to this knowledge base
@@ -29,6 +30,12 @@ class RequestRejected(ServerError):
     """A request that cannot be understood as it is; the message names the field."""
 
     code: ClassVar[str] = "REQUEST_REJECTED"
+
+
+class QuestionRejected(ServerError):
+    """A question that the grammar of the packs does not read; the message names the part."""
+
+    code: ClassVar[str] = "QUESTION_REJECTED"
 
 
 class SettingsRejected(ServerError):

@@ -77,9 +77,9 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         answer = GetMessageClass(found.output_type)
         try:
             if found.server_streaming:
-                stream = channel.unary_stream(
-                    path, _serialize, answer.FromString
-                )(message, metadata=metadata)
+                stream = channel.unary_stream(path, _serialize, answer.FromString)(
+                    message, metadata=metadata
+                )
                 return StreamingResponse(_lines(stream), media_type="application/x-ndjson")
             method = channel.unary_unary(path, _serialize, answer.FromString)
             response = await run_in_threadpool(method, message, metadata=metadata)

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from extract.ingest import ingest_document
-from kb.table_mapping import TableMapping
-from kb.tables import import_table
 from proofweave.v1 import common_pb2, knowledge_pb2
 
+from extract.ingest import ingest_document
 from kb.document import decode
 from kb.errors import ProofweaveError
+from kb.table_mapping import TableMapping
+from kb.tables import import_table
 
 from .errors import RequestRejected, UploadTooLarge
 from .knowledge import Knowledge

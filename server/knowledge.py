@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from extract.packs import Pack, load_pack, shipped_packs
 
+from extract.packs import Pack, load_pack, shipped_packs
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.facts import FactBase, facts_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import grpc
-from kb.table_mapping import read_mapping
 from proofweave.v1 import knowledge_pb2 as pb
 from proofweave.v1 import knowledge_pb2_grpc
 
 from kb.errors import NotFound
+from kb.table_mapping import read_mapping
 
 from .calls import Desk, check_call
 from .errors import RequestRejected

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from proofweave.v1 import common_pb2, reasoning_pb2
+from reasoner.decide import Decision, Request, decide
 
 from reasoner.atom import Atom
 from reasoner.clause import Policy
-from reasoner.decide import Decision, Request, decide
 from reasoner.evaluate import Budget
 from reasoner.facts import FactBase
 from reasoner.policy import parse_atom

@@ -53,6 +53,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     reasoner.EngineFailed: grpc.StatusCode.INTERNAL,
     reasoner.SelfCheckFailed: grpc.StatusCode.INTERNAL,
     server.RequestRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    server.QuestionRejected: grpc.StatusCode.INVALID_ARGUMENT,
     server.SettingsRejected: grpc.StatusCode.INVALID_ARGUMENT,
     server.Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
     server.NotPermitted: grpc.StatusCode.PERMISSION_DENIED,
