@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from .database import translated_errors
 from .errors import LogCorrupt
 
 TOMBSTONE = "payloads_erased"
@@ -82,14 +83,17 @@ class Log:
         if self._writing:
             yield
             return
-        self._connection.execute("BEGIN IMMEDIATE")
+        with translated_errors("the log"):
+            self._connection.execute("BEGIN IMMEDIATE")
         self._writing = True
         try:
             yield
             newest = self._newest()
-            self._connection.execute("COMMIT")
+            with translated_errors("the log"):
+                self._connection.execute("COMMIT")
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
             raise
         finally:
             self._writing = False

@@ -13,8 +13,9 @@ from pathlib import Path
 from .dimension import dimension_from_json
 from .log import Event, Log
 from .rdf import RdfProjection
+from .records import EventKind
 from .search import Place, TextIndex
-from .store import EventKind, Store
+from .store import Store
 
 
 class Projections:
@@ -36,8 +37,7 @@ class Projections:
 
     def search(self, log: Log, store: Store, query: str, limit: int) -> tuple[Place, ...]:
         """Search the text index of all passages that stand."""
-        with self._lock:
-            return self.text(log, store).search(query, limit)
+        return self.text(log, store).search(query, limit)
 
     def text(self, log: Log, store: Store) -> TextIndex:
         """Give the text index, caught up."""
@@ -50,7 +50,7 @@ class Projections:
                 return index
             kinds = log.kinds(after=index.revision)
             if index.revision == 0 or kinds & {EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}:
-                index.clear()
+                index = self._text = TextIndex(self._directory / "text", anew=True)
             elif EventKind.DOCUMENT_ADDED not in kinds:
                 index.follow(revision)
                 return index

@@ -34,13 +34,16 @@ class Place:
 
 
 class TextIndex:
-    """The passages of the standing documents, in a directory; for one thread at a time."""
+    """The passages of the standing documents, in a directory, or of none if it is made anew.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    One thread adds at a time; any may search.
+    """
+
+    def __init__(self, directory: Path, *, anew: bool = False) -> None:
         self._checkpoint = directory.with_name(f"{directory.name}.revision")
-        self.revision = self._read_checkpoint()
+        self.revision = 0 if anew else self._read_checkpoint()
         if not self.revision:
+            self._checkpoint.unlink(missing_ok=True)
             shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True, exist_ok=True)
         self._index = tantivy.Index(_schema(), str(directory), reuse=bool(self.revision))
@@ -53,11 +56,6 @@ class TextIndex:
             return int(revision) if form == _FORMAT else 0
         except (OSError, ValueError):
             return 0
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._checkpoint.unlink(missing_ok=True)
-        self.__init__(self._directory)  # type: ignore[misc]  # the directory is remade as at first
 
     def add(self, documents: Iterable[Document], *, revision: int) -> None:
         """Add documents that are not there, and record how far the log has been followed."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected, ValueUnreadable
-from .knowledge_base import Admission, KnowledgeBase
+from .journal import Admission
+from .knowledge_base import KnowledgeBase
 from .quantity import Quantity, parse_date, parse_number, parse_quantity
 from .statement import ALWAYS, Entity, Evidence, Statement, TaxonClass, Text, Validity, Value
 from .table_mapping import ColumnMapping, TableMapping, dimension_name, nearest

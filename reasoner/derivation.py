@@ -58,21 +58,22 @@ def minimal_support(
     goal: int,
     deletable: Collection[int] | None = None,
     *,
+    given: Collection[int] | None = None,
     firing: Firing | None = None,
 ) -> tuple[int, ...] | None:
     """Give the given atoms of an inclusion-minimal certificate, ascending; None if underivable.
 
     Starts from the support of the canonical derivation and drops, last first, each atom of
     `deletable` (default: all given atoms) without which the goal still follows. Given atoms outside
-    `deletable` always hold; those the final derivation uses are in the result. `firing` may be a
-    recorded closure of the program, to share it between goals.
+    `deletable` always hold; those the final derivation uses are in the result. `given` replaces the
+    program's own given atoms, and `firing` may be their recorded closure, shared between goals.
     """
-    firing = fire(program, goal=goal) if firing is None else firing
+    start = sorted(program.given.tolist() if given is None else given)
+    firing = fire(program, given=start, goal=goal) if firing is None else firing
     if firing.clauses[goal] == UNDERIVED:
         return None
-    given = set(program.given.tolist())
-    loose = given if deletable is None else given.intersection(deletable)
-    frozen = given - loose
+    loose = set(start) if deletable is None else set(start).intersection(deletable)
+    frozen = set(start) - loose
     used = _leaves(trace(program, firing, goal))
     if not loose.isdisjoint(used):
         part = focus(program, goal, given=sorted(frozen.union(used)))

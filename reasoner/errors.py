@@ -6,6 +6,7 @@ ProofweaveError
     ├── GoalRejected            a goal that cannot be read, is unknown or unbound where not allowed
     ├── PlanInvalid             a plan whose steps do not fit together
     ├── HypergraphRejected      a hypergraph file that does not follow the format
+    ├── ResumeRejected          a resume token that is damaged or belongs to another question
     ├── EngineDisagreement      two engines closed the same program differently; never an answer
     ├── EngineFailed            an engine's worker died or gave no closure
     ├── EngineTimedOut          an engine passed its deadline; says nothing about the goal
@@ -76,6 +77,12 @@ class HypergraphRejected(ReasonerError):
     """A hypergraph file that does not follow the documented format."""
 
     code: ClassVar[str] = "HYPERGRAPH_REJECTED"
+
+
+class ResumeRejected(ReasonerError):
+    """A resume token that is damaged or belongs to another question."""
+
+    code: ClassVar[str] = "RESUME_REJECTED"
 
 
 class EngineDisagreement(ReasonerError):

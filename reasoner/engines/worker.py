@@ -38,8 +38,8 @@ importlib.import_module("worker_modules." + sys.argv[2]).main()
 class Worker:
     """A child process running `main` of one module of this folder.
 
-    Started on first use and again after it was killed. Threads take turns; waiting for a turn counts towards the deadline. A fork of the parent starts
-    a child of its own.
+    Started on first use and again after it was killed. Threads take turns; waiting for a turn
+    counts towards the deadline. A fork of the parent starts a child of its own.
     """
 
     def __init__(self, module: str) -> None:
