@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import yaml
 
-from extract.packs import Pack, load_pack, shipped_packs
+from extract.names import NameIndex
+from extract.pipeline import Reader
+from extract.question_grammar import QuestionGrammar
+from extract.question_lexicon import load_lexicon
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.facts import FactBase, facts_of
@@ -17,6 +21,7 @@ from reasoner.facts import FactBase, facts_of
 from .errors import RequestRejected
 from .names import ANY
 from .nearest import nearest
+from .pack_files import ChosenPacks, choose_packs
 
 PACKS_FILE = "packs.yaml"
 
@@ -27,35 +32,17 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
     A pack is a shipped name or a directory. Raises RequestRejected for an unknown one, before
     anything is written.
     """
-    chosen = chosen_packs(packs)
+    chosen = choose_packs(packs)
     base = KnowledgeBase.create(directory, namespace=namespace)
     try:
-        for pack in chosen:
+        for pack in chosen.packs:
             for dimension in pack.knowledge_dimensions():
                 base.define_dimension(dimension)
     finally:
         base.close()
-    listed = [name if not Path(name).is_dir() else str(Path(name).resolve()) for name in packs]
-    (directory / PACKS_FILE).write_text(yaml.safe_dump({"packs": listed or None}), "utf-8")
-    return tuple(pack.name for pack in chosen)
-
-
-def chosen_packs(names: Iterable[str]) -> tuple[Pack, ...]:
-    """Load packs by shipped name or directory; no name means all that are shipped.
-
-    Raises RequestRejected, naming the nearest, for an unknown one.
-    """
-    shipped = {pack.name: pack for pack in shipped_packs()}
-    wanted = tuple(names) or tuple(sorted(shipped))
-    found: list[Pack] = []
-    for name in wanted:
-        if name in shipped:
-            found.append(shipped[name])
-        elif Path(name).is_dir():
-            found.append(load_pack(Path(name)))
-        else:
-            raise RequestRejected(f"there is no pack {name!r}{nearest(name, shipped)}")
-    return tuple(found)
+    listed = [str(Path(name).resolve()) if Path(name).is_dir() else name for name in packs]
+    (directory / PACKS_FILE).write_text(yaml.safe_dump({"packs": listed}), "utf-8")
+    return chosen.names
 
 
 class Knowledge:
@@ -64,7 +51,7 @@ class Knowledge:
     Safe for use by several threads.
     """
 
-    def __init__(self, name: str, base: KnowledgeBase, packs: tuple[Pack, ...]) -> None:
+    def __init__(self, name: str, base: KnowledgeBase, packs: ChosenPacks) -> None:
         self.name = name
         self.base = base
         self.packs = packs
@@ -75,12 +62,12 @@ class Knowledge:
     @cached_property
     def reader(self) -> Reader:
         """The language pipeline with the packs; loaded when the first document comes."""
-        return Reader(self.packs)
+        return Reader(self.packs.packs)
 
     @cached_property
     def grammar(self) -> QuestionGrammar:
         """The grammar of questions of the packs."""
-        return QuestionGrammar(load_lexicon(self.pack_folders))
+        return QuestionGrammar(load_lexicon(self.packs.folders))
 
     def facts(self) -> FactBase:
         """Give the facts of the newest revision; built once per revision.
@@ -138,6 +125,6 @@ def open_knowledge(directories: Mapping[str, Path]) -> KnowledgeBases:
         base = KnowledgeBase.open(directory)
         file = directory / PACKS_FILE
         form = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {}
-        packs = chosen_packs((form or {}).get("packs") or ())
+        packs = choose_packs((form or {}).get("packs") or ())
         opened[name] = Knowledge(name, base, packs)
     return KnowledgeBases(opened)

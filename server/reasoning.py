@@ -55,7 +55,7 @@ def ground_of(
     if knowledge is None:
         sources = files if files is not None else facts_file_sources()[1]
     else:
-        sources = KnowledgeSources(knowledge.base, files, _texts(message, files))
+        sources = KnowledgeSources(knowledge.base, files, _texts(files))
     return Ground(
         _policy(message, knowledge),
         facts,
@@ -65,15 +65,11 @@ def ground_of(
     )
 
 
-def _texts(message: reasoning_pb2.Goal, files: FactsFiles | None) -> dict[str, str]:
-    """Give the text of the facts file by digest."""
-    if files is None:
-        return {}
-    digests = [record.text_sha256 for record in files.sources.values()]
-    sources = list(files.sources.values())
+def _texts(files: FactsFiles | None) -> dict[str, str]:
+    """Give the texts of the facts files by digest."""
     return {
-        digest: files.texts.text(record.text_sha256, {"text_sha256": digest})
-        for digest, record in zip(digests, sources, strict=True)
+        record.text_sha256: files.texts.text(source, {"text_sha256": record.text_sha256})
+        for source, record in (files.sources.items() if files is not None else ())
     }
 
 
@@ -105,7 +101,7 @@ def budget_of(
     remaining: float | None,
     clock: Callable[[], float],
 ) -> Budget:
-    """Choose the limits: as asked, within the server's, and within the call's `remaining` seconds."""
+    """Choose the limits: as asked, within the server's and the call's `remaining` seconds."""
     deadline = min(message.deadline_ms or limits.deadline_ms, limits.deadline_ms)
     if remaining is not None:
         deadline = min(deadline, max(0, int(remaining * 1000)))
