@@ -54,11 +54,10 @@ _SCALES = {
     Fraction(1_000_000_000): ("bn", "billion", "billions", "Mrd.", "Mrd", "Milliarden"),
 }
 _WORDS = {
-    word: Fraction(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-}
+    "one": Fraction(1), "two": Fraction(2), "three": Fraction(3), "four": Fraction(4),
+    "five": Fraction(5), "six": Fraction(6), "seven": Fraction(7), "eight": Fraction(8),
+    "nine": Fraction(9), "ten": Fraction(10), "eleven": Fraction(11), "twelve": Fraction(12),
+}  # fmt: skip
 
 
 def _names(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
@@ -92,7 +91,7 @@ _SCALE = "|".join(
 )
 _CURRENCY = _either(_CURRENCY_OF)
 _UNIT = _either(_UNIT_OF)
-_WORD = "|".join(word for word in _WORDS if word != "zero")
+_WORD = "|".join(_WORDS)
 _AMOUNT = (
     rf"(?:(?:{_CURRENCY})\s?{_SIGN}(?:{_NUMERAL})(?:\s?(?:{_SCALE}))?(?:\s?[-–]{{1,2}})?"
     rf"|{_SIGN}(?:(?:{_NUMERAL})(?:\s?(?:{_SCALE}))?|\b(?:{_WORD})\s(?:{_SCALE}))"
@@ -135,7 +134,7 @@ def read_numeral(text: str, *, money: bool = False) -> Fraction:
 
 
 def read_amount(text: str) -> Quantity:
-    """Read an amount of money or a measure: `EUR 5 million`, `€5,000,000.00`, `5 Mio. EUR`, `12 kg`.
+    """Read an amount of money or a measure: `EUR 5 million`, `€5,000,000.00`, `12 kg`.
 
     Raises ValueUnreadable for a number without a unit and for anything else.
     """

@@ -1,8 +1,8 @@
 """Coreference by rule: names, pronouns and descriptions to the entity they stand for.
 
-In a titled passage the title is the *anchor*: its name with or without a parenthetical, the name the
-first sentence opens with, a part of that name, `he`, `she`, `it` and `the film` stand for the whole
-title. Elsewhere a pronoun stands for the subject of the sentence before.
+In a titled passage the title is the *anchor*: its name with or without a parenthetical, the name
+the first sentence opens with, a part of that name, `he`, `she`, `it` and `the film` stand for the
+whole title. Elsewhere a pronoun stands for the subject of the sentence before.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A short name that a text gives: `Nordwind Logistik GmbH ("Nordwind")`; half-open token span."""
+    """A short name a text gives: `Nordwind Logistik GmbH ("Nordwind")`; half-open token span."""
 
     entity: str
     name: str
@@ -70,9 +70,10 @@ _PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*\Z")
 _ALIAS_OPEN = re.compile(
     r"\(\s*(?:(?:hereinafter|hereafter|the|or|in short|short|referred to as)\W+)*[\"“„'‘]"
 )
-_ROYAL = frozenset(
-    "King Queen Prince Princess Duke Duchess Emperor Empress Sir Lord Lady Saint St".split()
-)
+_ROYAL = frozenset({
+    "King", "Queen", "Prince", "Princess", "Duke", "Duchess", "Emperor", "Empress", "Sir", "Lord",
+    "Lady", "Saint", "St",
+})  # fmt: skip
 
 
 def bare_title(title: str) -> str:
@@ -122,7 +123,7 @@ def resolve(
             name = by_start.get(index)
             if name is not None:
                 is_lead = lead is not None and name.start == lead.start
-                mention = _resolve_name(doc, name, state, anchor, anchor_forms, anchor_at, is_lead)
+                mention = _resolve_name(name, state, anchor, anchor_forms, anchor_at, is_lead)
                 alias = _alias_after(doc, name, mention.entity)
                 if alias is not None:
                     aliases.append(alias)
@@ -197,7 +198,6 @@ def _lead_kind(doc: Doc, noun_kind: Mapping[str, str]) -> str | None:
 
 
 def _resolve_name(
-    doc: Doc,
     name: Name,
     state: _State,
     anchor: str | None,
@@ -229,7 +229,7 @@ def _part_means_anchor(name: Name, state: _State) -> bool:
 
 
 def _alias_after(doc: Doc, name: Name, entity: str) -> Alias | None:
-    """Read the short name a bracket after a name gives: `("Nordwind")`, `(hereinafter "the Buyer")`."""
+    """Read the short name a bracket after a name gives: `("Nordwind")`, `(the "Buyer")`."""
     end = name.end
     if end >= len(doc) or doc[end].text != "(":
         return None
@@ -253,13 +253,12 @@ def _resolve_pronoun(
     word = token.lower_
     if word in _PERSON:
         gender = _PERSON[word]
-        if state.subject is not None and state.subject != anchor:
-            if state.gender.setdefault(state.subject, gender) == gender and anchor is None:
-                return Mention(token.i, token.i + 1, state.subject, Form.PRONOUN, state.subject_at)
-        if anchor is not None and kind in (None, "person"):
-            if state.gender.setdefault(anchor, gender) == gender:
-                return Mention(token.i, token.i + 1, anchor, Form.PRONOUN, anchor_at)
-        return None
+        antecedent, at = (anchor, anchor_at) if anchor else (state.subject, state.subject_at)
+        if antecedent is None or (anchor is not None and kind not in (None, "person")):
+            return None
+        if state.gender.setdefault(antecedent, gender) != gender:
+            return None
+        return Mention(token.i, token.i + 1, antecedent, Form.PRONOUN, at)
     if word in _THING and token.dep_ != "expl":
         if anchor is not None:
             if kind != "person":

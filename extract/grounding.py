@@ -1,6 +1,7 @@
 """Grounding: no quote, no fact.
 
-A candidate is admitted only if its quote stands verbatim at its span and holds the value as written.
+A candidate is admitted only if its quote stands verbatim at its span and holds the value as it is
+written.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .normalize import fold, mend
 
 
 def ground(candidate: Candidate, document: Document) -> tuple[Statement, Evidence] | Rejection:
-    """Turn a candidate into a statement with its evidence, or give the reason it is not admitted."""
+    """Turn a candidate into a statement with its evidence, or say why it is not admitted."""
     start, end = candidate.start, candidate.end
     if not candidate.quote.strip():
         return Rejection("the quote is empty", candidate.written)
@@ -57,7 +58,7 @@ def ground(candidate: Candidate, document: Document) -> tuple[Statement, Evidenc
 
 
 def locate(quote: str, document: Document, *, start: int, end: int) -> tuple[int, int] | Rejection:
-    """Find a quote given without a span in a half-open part of a document; it must stand there once."""
+    """Find a quote in a half-open part of a document; it must stand there exactly once."""
     first = document.text.find(quote, start, end) if quote else -1
     if first < 0:
         return Rejection("the quote does not stand in the source", quote)

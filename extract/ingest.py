@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kb.dimension import Dimension, DimensionKind
+from kb.dimension import Dimension
 from kb.document import Document
-from kb.errors import ValueUnreadable
-from kb.statement import ALWAYS, Entity, Evidence, Modality, Polarity, Statement, Text, Validity
+from kb.statement import ALWAYS, Entity, Evidence, Statement, Text, Validity
 
 from .candidate import Candidate, Rejection
 from .coreference import bare_title
 from .grounding import ground
-from .labels import read_labels, section_subject
+from .labels import read_labels
 from .layout import Paragraph, Section, Table, read_layout
 from .normalize import Mended, mend
 from .pack import Pack, ValidityScope
 from .patterns import DOCUMENT
-from .pipeline import Reader, Reading, Unit
+from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
 from .tables import read_table
 
 SAME_AS = "same_as"
@@ -49,16 +48,20 @@ def document_subject(document: Document) -> str:
 
 
 def ingest_document(
-    kb_dimensions: Sequence[Dimension], reader: Reader, document: Document
+    kb_dimensions: Sequence[Dimension],
+    packs: Sequence[Pack],
+    document: Document,
+    *,
+    model: str = DEFAULT_MODEL,
 ) -> Extraction:
-    """Extract the statements of a document.
+    """Extract the statements of a document: a pure function of its arguments and the versions.
 
-    `kb_dimensions` are the dimensions of the knowledge base beside those of the reader's packs; the
-    columns of tables may name them.
+    `kb_dimensions` are the dimensions of the knowledge base beside those of the packs; the columns
+    of tables may name them. Raises ModelUnavailable.
     """
     candidates: list[Candidate] = []
     rejected: list[Rejection] = []
-    for progress in ingest_progress(kb_dimensions, reader, document):
+    for progress in ingest_progress(kb_dimensions, packs, document, model=model):
         candidates.extend(progress.candidates)
         rejected.extend(progress.rejected)
     return admit(candidates, document, rejected=rejected)
@@ -82,9 +85,17 @@ def admit(
 
 
 def ingest_progress(
-    kb_dimensions: Sequence[Dimension], reader: Reader, document: Document
+    kb_dimensions: Sequence[Dimension],
+    packs: Sequence[Pack],
+    document: Document,
+    *,
+    model: str = DEFAULT_MODEL,
 ) -> Iterator[Progress]:
-    """Extract section by section, so that a caller can show progress or stop."""
+    """Extract section by section, so that a caller can show progress or stop.
+
+    Raises ModelUnavailable.
+    """
+    reader = reader_for(tuple(packs), model)
     sections = read_layout(document)
     context = _Context(document, reader, kb_dimensions)
     total = len(sections)

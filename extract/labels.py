@@ -1,4 +1,4 @@
-"""`Label: value` lines, headings and letterheads: what a section is about and what is said of it."""
+"""`Label: value` lines, headings and letterheads: what a section is about and what it states."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ from .validity import find_validity
 from .values import read_value
 
 _ALIAS = re.compile(r"\s*\((?:[^()\"“„]*\s)?[\"“„](?P<alias>[^\"”“]+)[\"”“]\)")
-_GENERIC = frozenset(
-    "details detail information summary overview scope introduction data general particulars annex "
-    "appendix contents conditions coverage insurance certificate policy report audit audits results "
-    "findings remarks notes contact address schedule register extract extracts letter terms".split()
-)
+_GENERIC = frozenset({
+    "details", "detail", "information", "summary", "overview", "scope", "introduction", "data",
+    "general", "particulars", "annex", "appendix", "contents", "conditions", "coverage",
+    "insurance", "certificate", "policy", "report", "audit", "audits", "results", "findings",
+    "remarks", "notes", "contact", "address", "schedule", "register", "extract", "extracts",
+    "letter", "terms",
+})  # fmt: skip
 _PUNCTUATION = re.compile(r"[^\w\s-]")
 _LONGEST_QUOTE = 600
 _VALIDITY_LABEL = re.compile(
-    r"(?:valid(?:ity)?|period|term|effective|in force|expir\w*|policy period|start|end|inception|until|from)\b",
+    r"(?:valid(?:ity)?|period|term|effective|in force|expir\w*|policy period|start|end|inception"
+    r"|until|from)\b",
     re.IGNORECASE,
 )
 
@@ -70,7 +73,7 @@ def section_subject(section: Section, packs: Sequence[Pack], reader: Reader) -> 
 
 
 def names_entity(text: str, packs: Sequence[Pack], reader: Reader) -> bool:
-    """Whether a heading is the name of an entity: it ends as names of organisations do, or is a name."""
+    """Whether a heading names an entity: it ends as names of organisations do, or is all name."""
     suffixes = {suffix for pack in packs for suffix in pack.name_suffixes}
     words = text.split()
     if words and words[-1] in suffixes:
@@ -83,7 +86,7 @@ def names_entity(text: str, packs: Sequence[Pack], reader: Reader) -> bool:
 
 
 def read_labels(document: Document, sections: Sequence[Section], reader: Reader) -> LabelReading:
-    """Read the lines of all sections; a section without a subject has that of the document's first."""
+    """Read the lines of all sections; one without a subject has the only one of the document."""
     reading = LabelReading()
     packs = reader.packs
     subjects = [section_subject(section, packs, reader) for section in sections]
@@ -126,7 +129,7 @@ def _section_validity(document: Document, section: Section) -> Validity:
         elif isinstance(block, Paragraph):
             for line in document.text[block.start : block.end].split("\n"):
                 if re.match(
-                    r"\W*(?:valid|this (?:certificate|policy|extract) is valid|in force|period of)\b",
+                    r"\W*(?:valid|this (?:certificate|policy) is valid|in force|period of)\b",
                     line,
                     re.I,
                 ):
@@ -160,7 +163,8 @@ def _read_line(
             if name is None:
                 reading.rejected.append(
                     Rejection(
-                        "the line does not say what it is about; expected a line such as 'Company: ..'",
+                        "the line does not say what it is about; "
+                        "expected a line such as 'Company: ..' above it",
                         quote,
                     )
                 )

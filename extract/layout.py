@@ -263,7 +263,7 @@ def _table_section(document: Document) -> Section:
 
 
 def _delimited_rows(text: str, delimiter: str) -> Iterator[Row]:
-    """Read rows of a delimited table; quoted cells may hold delimiters, line ends and doubled quotes."""
+    """Read rows of a delimited table; quoted cells may hold delimiters and line ends."""
     position, size = 0, len(text)
     while position < size:
         row_start, cells = position, []

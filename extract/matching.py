@@ -16,7 +16,7 @@ Spans = Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Half-open token spans of a match, its value and its subject; None if the subject is implied."""
+    """Half-open token spans of a match and its value; `subject` is None if it is implied."""
 
     start: int
     end: int
@@ -157,7 +157,7 @@ def match_path(
     mentions: Sequence[Mention],
     value_of: Callable[[Token], tuple[int, int] | None],
 ) -> Iterator[Match]:
-    """Give the matches of a path from each mention of a sentence, in order of mentions and tokens."""
+    """Give the matches of a path from each mention, in order of mentions and tokens."""
     for mention in mentions:
         root = doc[mention.start : mention.end].root
         for token, low, high in _walk(path, 0, root, root.i, root.i):

@@ -7,22 +7,27 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Token
 
-_CONNECTORS = frozenset(
-    "of the de la le von van der den del della di da dos das du des al el bin ibn bint y zu zum zur "
-    "und et & e ' d' no".split()
-)
+_CONNECTORS = frozenset({
+    "of", "the", "de", "la", "le", "von", "van", "der", "den", "del", "della", "di", "da", "dos",
+    "das", "du", "des", "al", "el", "bin", "ibn", "bint", "y", "zu", "zum", "zur", "und", "et", "&",
+    "e", "'", "d'", "no",
+})  # fmt: skip
 _OPENING_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»"}
 _LONGEST_TITLE = 16
-_TITLE_AFTER_COMMA = frozenset(
-    "Earl Baron Baroness Duke Duchess Count Countess Viscount Viscountess Marquess Marquis Margrave "
-    "Margravine Lord Lady Prince Princess King Queen Elector Landgrave Baronet Emperor Empress "
-    "Infanta Infante Archduke Archduchess Dauphin".split()
-)
-_AFTER_COMMA = frozenset("Jr Jr. Sr Sr. Inc Inc. Ltd Ltd. LLC Esq. L.L.C.".split())
-_NO_NAME = frozenset(
-    "I DJ MC MP January February March April May June July August September October November "
-    "December Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-)
+_TITLE_AFTER_COMMA = frozenset({
+    "Earl", "Baron", "Baroness", "Duke", "Duchess", "Count", "Countess", "Viscount", "Viscountess",
+    "Marquess", "Marquis", "Margrave", "Margravine", "Lord", "Lady", "Prince", "Princess", "King",
+    "Queen", "Elector", "Landgrave", "Baronet", "Emperor", "Empress", "Infanta", "Infante",
+    "Archduke", "Archduchess", "Dauphin",
+})  # fmt: skip
+_AFTER_COMMA = frozenset({
+    "Jr", "Jr.", "Sr", "Sr.", "Inc", "Inc.", "Ltd", "Ltd.", "LLC", "Esq.", "L.L.C.",
+})  # fmt: skip
+_NO_NAME = frozenset({
+    "I", "DJ", "MC", "MP", "January", "February", "March", "April", "May", "June", "July", "August",
+    "September", "October", "November", "December", "Monday", "Tuesday", "Wednesday", "Thursday",
+    "Friday", "Saturday", "Sunday",
+})  # fmt: skip
 _NO_START = frozenset({"PRON", "DET", "ADP", "SCONJ", "CCONJ", "AUX", "PART", "INTJ"})
 _FEW_START = frozenset({"ADV", "VERB", "ADJ", "NOUN"})
 

@@ -170,7 +170,7 @@ class FoundDate:
 
 
 def find_dates(text: str) -> tuple[FoundDate, ...]:
-    """Give the dates of a text from left to right, none overlapping; impossible days are left out."""
+    """Give the dates of a text from left to right, none overlapping, no impossible days."""
     found = []
     for match in _FIND.finditer(text):
         try:
@@ -243,7 +243,7 @@ def mend(text: str, *, start: int = 0) -> Mended:
 
 
 def _mend_quotes(mended: Mended) -> Mended:
-    """Move or drop the space after an opening straight quote (`a" B"` -> `a "B"`, `" B"` -> `"B"`)."""
+    """Move or drop the space after an opening quote (`a" B"` -> `a "B"`, `" B"` -> `"B"`)."""
     text = mended.text
     if '"' not in text:
         return mended

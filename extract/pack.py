@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -83,8 +82,8 @@ class Example:
 class Relation:
     """How text states one dimension.
 
-    `labels` are names of `Label: value` lines and of table columns. A relation about documents reads
-    also the first heading (`heading`) or the lines above it (`letterhead`).
+    `labels` are names of `Label: value` lines and of table columns. A relation about documents
+    reads also the first heading (`heading`) or the lines above it (`letterhead`).
     """
 
     dimension: str
@@ -102,7 +101,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class PackDimension:
-    """A dimension as a pack declares it; types name kinds of entities (`person`, `organization`)."""
+    """A dimension as a pack declares it; types name kinds of entities (`person`, `work`)."""
 
     name: str
     kind: DimensionKind
@@ -141,13 +140,13 @@ class PackDimension:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pack:
-    """A domain pack: data only.
+    """A domain pack: data only; equal if name and digest are.
 
-    `digest` is the SHA-256 of its files. `subject_labels` name the lines that state what a document
-    or section is about; `headers` maps table headers to dimensions; `name_suffixes` end the names of
-    organisations; `kinds` maps a kind of entity to the nouns that call something so.
+    `digest` is the SHA-256 of its files. `subject_labels` name the lines that state what a
+    document or section is about; `headers` maps table headers to dimensions; `name_suffixes` end
+    the names of organisations; `kinds` maps a kind of entity to the nouns that call something so.
     """
 
     name: str
@@ -161,6 +160,12 @@ class Pack:
     headers: Mapping[str, str]
     name_suffixes: tuple[str, ...]
     kinds: Mapping[str, tuple[str, ...]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pack) and (self.name, self.digest) == (other.name, other.digest)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.digest))
 
     @cached_property
     def dimension_of(self) -> Mapping[str, PackDimension]:
@@ -184,14 +189,3 @@ class Pack:
     def knowledge_dimensions(self) -> tuple[Dimension, ...]:
         """Give the dimensions of the knowledge base, in pack order."""
         return tuple(dimension.to_dimension() for dimension in self.dimensions)
-
-
-def word_pattern(words: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Give a pattern that finds any of the words, or None for no words."""
-    if not words:
-        return None
-    longest_first = sorted(words, key=lambda word: (-len(word), word))
-    return re.compile(
-        r"(?<!\w)(?:" + "|".join(re.escape(word) for word in longest_first) + r")(?!\w)",
-        re.IGNORECASE,
-    )

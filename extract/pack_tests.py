@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kb.document import Document, Passage
@@ -11,7 +11,7 @@ from kb.statement import ALWAYS, Statement, value_to_json
 
 from .ingest import document_subject, ingest_document
 from .pack import Example, Expected, Pack, Relation
-from .pipeline import Reader
+from .pipeline import DEFAULT_MODEL
 
 _DOCUMENT = "document"
 
@@ -56,12 +56,15 @@ class PackReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every example holds and every relation has one that gives something and one that gives none."""
+        """Whether every example holds and every relation has one with and one without a value."""
         return not self.failures and not self.untested
 
 
-def run_pack_tests(pack: Pack, reader: Reader) -> PackReport:
-    """Run the examples of all relations of a pack, which must be among the reader's packs."""
+def run_pack_tests(pack: Pack, *, model: str = DEFAULT_MODEL) -> PackReport:
+    """Run the examples of all relations of a pack.
+
+    Raises ModelUnavailable.
+    """
     failures: list[ExampleFailure] = []
     untested: list[str] = []
     examples = 0
@@ -70,18 +73,18 @@ def run_pack_tests(pack: Pack, reader: Reader) -> PackReport:
             example.gives for example in relation.examples
         ):
             untested.append(
-                f"{relation.file}:{relation.line}: {relation.dimension} needs an example that gives "
-                "a value and one that gives none"
+                f"{relation.file}:{relation.line}: {relation.dimension} needs an example "
+                "that gives a value and one that gives none"
             )
         for example in relation.examples:
             examples += 1
-            failures.extend(_run(relation, example, reader))
+            failures.extend(_run(pack, relation, example, model))
     return PackReport(examples, tuple(failures), tuple(untested))
 
 
-def _run(relation: Relation, example: Example, reader: Reader) -> Iterator[ExampleFailure]:
+def _run(pack: Pack, relation: Relation, example: Example, model: str) -> Iterator[ExampleFailure]:
     document = example_document(example.text, title=example.title)
-    extraction = ingest_document((), reader, document)
+    extraction = ingest_document((), [pack], document, model=model)
     got = {
         _expected(statement, document)
         for statement, _ in extraction.grounded

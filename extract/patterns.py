@@ -17,7 +17,7 @@ from .coreference import Form, Mention, Resolved
 from .matching import Match, Places, match_path, match_phrase
 from .mentions import Name
 from .normalize import FoundDate
-from .pack import Pack, PackDimension, Pattern, Relation, SubjectSource, ValidityScope, word_pattern
+from .pack import Pack, PackDimension, Pattern, Relation, SubjectSource, ValidityScope
 from .phrase import Path, Phrase, TextPattern, compile_pattern
 from .polarity import sentence_modality, sentence_polarity
 from .validity import find_validity
@@ -368,10 +368,8 @@ class _ReadText:
                 nationality = name.end == at + 1 and token.ent_type_ == "NORP"
                 if not nationality:
                     return None if self._is_possessor(name.end) else (name.start, name.end)
-                if (
-                    name.end >= stop
-                    or self.doc[name.end].is_punct
-                    and self.doc[name.end].text not in "-/"
+                if name.end >= stop or (
+                    self.doc[name.end].is_punct and self.doc[name.end].text not in "-/"
                 ):
                     return None
                 continue

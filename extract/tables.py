@@ -35,7 +35,7 @@ class TableReading:
 def column_dimension(
     header: str, packs: Sequence[Pack], kb_dimensions: Sequence[Dimension]
 ) -> PackDimension | None:
-    """Give the dimension a header names: by a pack's map, its name, its label or a relation's label."""
+    """Give the dimension a header names, by a pack's map, its name or a label."""
     folded = fold(header)
     bare = folded.split("(")[0].split("[")[0].strip()
     for pack in packs:

@@ -50,7 +50,7 @@ class Taxonomy:
 
     @cached_property
     def by_label(self) -> Mapping[str, str]:
-        """The class for each folded label; a preferred label wins over another class's other label."""
+        """The class for each folded label; preferred labels win."""
         found = {fold(label): name for name in sorted(self.labels) for label in self.labels[name]}
         found.update({fold(name): name for name in self.classes})
         return found
@@ -97,8 +97,8 @@ class Taxonomy:
         return tuple(grounded)
 
 
-def read_taxonomy(node: PackNode, text: str, file: str) -> Taxonomy | None:
-    """Read a taxonomy file; problems are reported at their lines, and None is given without a root."""
+def read_taxonomy(node: PackNode, text: str, file: str) -> Taxonomy:
+    """Read a taxonomy file; problems are reported at their lines."""
     fields = node.fields(
         {"taxonomy", "root", "classes", "labels", "disjoint"},
         required={"taxonomy", "root", "classes"},

@@ -36,8 +36,9 @@ _SINCE = re.compile(
 def find_validity(text: str) -> Validity:
     """Give the interval a text states: `from .. to ..`, `until ..`, `expires on ..`, `since ..`.
 
-    An exact last day is included. Where a bound is a month or year, only the days that are certainly
-    inside count. Text that states no interval, or an impossible one, gives the unbounded interval.
+    An exact last day is included. Where a bound is a month or year, only the days that are
+    certainly inside count. Text that states no interval, or an impossible one, gives the unbounded
+    one.
     """
     match = _FROM_TO.search(text)
     if match is not None and _states_period(text, match):

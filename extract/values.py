@@ -43,7 +43,8 @@ def read_value(dimension: PackDimension, text: str, *, label: str = "") -> Value
             found = _ONE_DATE.match(_bare(trimmed))
             if found is None:
                 raise ValueUnreadable(
-                    f"{text!r} is no date of {dimension.name}; expected a form such as 31 January 2026"
+                    f"{text!r} is no date of {dimension.name}; "
+                    "expected a form such as 31 January 2026"
                 )
             return read_date(found["date"])
         case DimensionKind.QUANTITY:
