@@ -12,12 +12,11 @@ from proofweave.v1 import certificate_pb2 as pb
 from proofweave.v1 import certificate_pb2_grpc, common_pb2
 
 from kb.errors import NotFound
-from kb.knowledge_base import KnowledgeBase
 from kb.verdicts import VerdictRecord
 from reasoner.verify import verify_bytes
 
 from .calls import Desk, check_call
-from .certificates import changes, quoted_texts
+from .certificates import changes, stored_texts
 from .errors import RequestRejected
 from .export.table import EXPORTERS
 from .knowledge import Knowledge
@@ -83,7 +82,7 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
             knowledge, data = self._desk.parent(request.parent, context), request.content
         report = verify_bytes(
             data,
-            texts_of(knowledge.base, data),
+            stored_texts(knowledge.base, json.loads(data)),
             expect_policy=request.expect_policy or None,
             expect_goal=request.expect_goal or None,
         )
@@ -103,7 +102,7 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
         """Write a certificate in another form, in pieces."""
         knowledge, _, data = self._certificate(request.name, context)
         exporter = EXPORTERS[FORMATS[request.format]]
-        written = exporter.write(data, texts_of(knowledge.base, data))
+        written = exporter.write(data, stored_texts(knowledge.base, json.loads(data)))
         yield pb.ExportCertificateResponse(media_type=exporter.media_type)
         for chunk in chunks(written):
             check_call(context)
@@ -182,17 +181,6 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
             if str(record.number) == read.id:
                 return knowledge, record
         raise NotFound(f"there is no decision {read.id}")
-
-
-def texts_of(base: KnowledgeBase, certificate: bytes) -> Mapping[str, str]:
-    """Give the decoded texts that a certificate quotes and the knowledge base has."""
-    found: dict[str, str] = {}
-    for digest in quoted_texts(json.loads(certificate)):
-        try:
-            found[digest] = base.text(digest)
-        except NotFound:
-            continue
-    return found
 
 
 def _summary(knowledge: Knowledge, digest: str) -> pb.Certificate:

@@ -7,6 +7,9 @@ from typing import Any
 
 from proofweave.v1 import certificate_pb2 as pb
 
+from kb.errors import NotFound
+from kb.knowledge_base import KnowledgeBase
+
 # Certificates are JSON whose schema the verifier checks; here members are read as they are.
 Json = Mapping[str, Any]
 
@@ -54,6 +57,12 @@ def _differences(
         )
 
 
-def quoted_texts(certificate: Json) -> tuple[str, ...]:
-    """Give the digests of the texts a certificate quotes, sorted."""
-    return tuple(sorted({source["text_sha256"] for source in certificate["sources"].values()}))
+def stored_texts(base: KnowledgeBase, certificate: Json) -> dict[str, str]:
+    """Give the decoded texts that a certificate quotes and the knowledge base has, by digest."""
+    found: dict[str, str] = {}
+    for digest in sorted({source["text_sha256"] for source in certificate["sources"].values()}):
+        try:
+            found[digest] = base.text(digest)
+        except NotFound:
+            continue
+    return found

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from proofweave.v1 import common_pb2, knowledge_pb2
 
-from extract.ingest import ingest_document
 from kb.document import decode
 from kb.errors import ProofweaveError
 from kb.table_mapping import TableMapping
@@ -80,6 +79,8 @@ def ingest_upload(
     knowledge: Knowledge, upload: Upload, *, index: int, run: str
 ) -> knowledge_pb2.DocumentOutcome:
     """Read, extract, ground and store one file; a bad file is an outcome, not an error."""
+    from extract.ingest import ingest_document  # loads the language pipeline, a second or two
+
     outcome = knowledge_pb2.DocumentOutcome(index=index, file_name=upload.header.file_name)
     try:
         data = upload.content()
@@ -89,7 +90,7 @@ def ingest_upload(
             media_type=upload.header.media_type or None,
             limit=upload.limit,
         )
-        extraction = ingest_document(knowledge.base.dimensions(), knowledge.reader, document)
+        extraction = ingest_document(knowledge.base.dimensions(), knowledge.packs.packs, document)
         refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
         admission = knowledge.base.admit(
             document, data, extraction.grounded, run=run, rejected=refused

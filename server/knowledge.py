@@ -11,7 +11,6 @@ from pathlib import Path
 import yaml
 
 from extract.names import NameIndex
-from extract.pipeline import Reader
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
 from kb.errors import NotFound
@@ -58,11 +57,6 @@ class Knowledge:
         self._lock = threading.Lock()
         self._facts: tuple[int, FactBase] | None = None
         self._names: tuple[int, NameIndex] | None = None
-
-    @cached_property
-    def reader(self) -> Reader:
-        """The language pipeline with the packs; loaded when the first document comes."""
-        return Reader(self.packs.packs)
 
     @cached_property
     def grammar(self) -> QuestionGrammar:

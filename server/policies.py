@@ -13,6 +13,16 @@ from .names import read_policy_name
 from .nearest import nearest
 
 
+def run_policy_tests(
+    policy: str, tests: str, name: str, tests_name: str
+) -> list[policy_pb2.PolicyTestResult]:
+    """Run the tests of a policy, both given as texts."""
+    return [
+        policy_pb2.PolicyTestResult(test=result.name, passed=result.passed, detail=result.detail)
+        for result in run_tests(read_policy(policy, name), tests, name=tests_name)
+    ]
+
+
 @functools.lru_cache(maxsize=64)
 def read_policy(text: str, name: str) -> Policy:
     """Read a policy text; kept, since compiled slices are found by the policy they belong to."""

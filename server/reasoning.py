@@ -113,15 +113,15 @@ def budget_of(
     )
 
 
-def decide_goal(
-    text: str,
+def decide_request(
+    message: reasoning_pb2.Goal,
     ground: Ground,
     *,
     engine: reasoning_pb2.Engine.ValueType,
     budget: Budget,
 ) -> tuple[Atom, Decision]:
-    """Decide a goal given as text."""
-    goal = parse_atom(text)
+    """Decide the goal of a request."""
+    goal = parse_atom(message.goal)
     request = Request(goal, ground.valid_on, assumptions=ground.assumptions)
     return goal, decide(
         request,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 
 import grpc
 from google.protobuf import json_format
@@ -22,10 +21,11 @@ from .errors import DeadlinePassed
 from .knowledge import Knowledge
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
-from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
+from .reasoning import Ground, budget_of, decide_request, decision_message, ground_of
 from .status import problems_of
 from .supporting import explain_why_not, stream_supports
 from .translate import ENGINES, day_of
+from .versions import VERSIONS
 
 Context = grpc.ServicerContext
 
@@ -72,8 +72,8 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Prove a goal under a policy."""
         began = time.monotonic()
         knowledge, ground = self._ground(request.goal, context)
-        goal, decision = decide_goal(
-            request.goal.goal,
+        goal, decision = decide_request(
+            request.goal,
             ground,
             engine=request.engine,
             budget=self._budget(request.budget, context),
@@ -92,8 +92,8 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             began = time.monotonic()
             response = pb.BatchProveGoalsResponse(index=index)
             try:
-                goal, decision = decide_goal(
-                    text,
+                goal, decision = decide_request(
+                    pb.Goal(goal=text, hypergraph=request.under.hypergraph),
                     ground,
                     engine=request.engine,
                     budget=self._budget(request.budget, context),
@@ -176,17 +176,3 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         if message.certificate_size > limit:
             message.certificate_content = b""
         return message
-
-
-def _versions() -> dict[str, str]:
-    """Give the versions that a receipt names."""
-    found = {}
-    for name in ("proofweave", "clingo", "numba", "spacy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-VERSIONS = _versions()
