@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from reasoner.atom import Constant
 from reasoner.clause import Operator
-from reasoner.plan import Definition, DimensionType, Direction, Extreme, Hop, Path, ValueKind
+from reasoner.hop import Definition, DimensionType, Direction, Hop, Path, ValueKind
+from reasoner.plan import Extreme
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from reasoner.plan import fold
+from reasoner.hop import fold
 
 _DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)\s*\Z")
 

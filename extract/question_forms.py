@@ -3,7 +3,8 @@
 A form reads `pattern => meaning`. In the pattern, words stand for themselves, `(a|b c)` for
 alternatives, `x?` may be missing, `@list` is a word list of the pack, `{symbol}` is a constituent.
 The meaning applies named operations to constituents, counted where a symbol repeats (`np`, `np2`),
-and to dimensions (`$rating`). A form that ends in `!n` costs n more, so that it is read only where nothing cheaper is.
+and to dimensions (`$rating`). A form that ends in `!n` costs n more: it is read only where nothing
+cheaper is.
 """
 
 from __future__ import annotations

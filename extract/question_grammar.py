@@ -176,8 +176,8 @@ def _is_past(tokens: Sequence[Token], lexicon: Lexicon) -> bool:
 
 
 _LINKS = frozenset(
-    ("of", "the", "a", "an", "and", "in", "on", "at", "to", "for", "with", "from", "by")
-    + ("de", "la", "le", "der", "die", "das", "von", "van", "und", "et", "y", "ibn", "al", "el")
+    {"of", "the", "a", "an", "and", "in", "on", "at", "to", "for", "with", "from", "by", "de", "la"}
+    | {"le", "der", "die", "das", "von", "van", "und", "et", "y", "ibn", "al", "el"}
 )
 
 
@@ -204,8 +204,7 @@ def _name_cost(
     looks = [
         token.text[:1].isupper()
         or token.text[:1].isdigit()
-        or token.text.isalpha()
-        and _uncased(token)
+        or (token.text.isalpha() and _uncased(token))
         for token in span
     ]
     signs = [_uncased(token) and not token.text[:1].isalnum() for token in span]

@@ -14,15 +14,8 @@ from typing import Any
 
 import yaml
 
-from reasoner.plan import (
-    Definition,
-    DimensionType,
-    Direction,
-    Extreme,
-    Hop,
-    Path,
-    ValueKind,
-)
+from reasoner.hop import Definition, DimensionType, Direction, Elapsed, Hop, Path, ValueKind
+from reasoner.plan import Extreme
 
 from .errors import Finding, PackRejected
 from .logical_form import Criterion, Relation, Types
@@ -122,7 +115,10 @@ class _Builder:
         place = f"{file.parent.name}/{file.name}"
         for name, entry in (content.get("types") or {}).items():
             self._read_type(place, str(name), entry)
-        for name, entry in (content.get("dimensions") or {}).items():
+        listed = content.get("dimensions") or {}
+        if isinstance(listed, list):
+            listed = {entry["name"]: entry for entry in listed}
+        for name, entry in listed.items():
             self.dimensions.setdefault(str(name), {}).update(entry or {})
         for name, entry in (content.get("derived") or {}).items():
             self.derived.setdefault(str(name), {}).update(entry or {})
@@ -225,38 +221,43 @@ class _Builder:
         dimensions: Mapping[str, DimensionType],
         definitions: dict[str, Definition],
     ) -> None:
-        alternatives: list[Path] = []
-        for chain in entry.get("any_of", [entry.get("chain", [])]):
-            hops = tuple(
-                Hop(str(each).lstrip("-"), Direction.BACKWARD)
-                if str(each).startswith("-")
-                else Hop(str(each))
-                for each in chain
+        alternatives: list[Path | Elapsed] = [
+            Elapsed(function, *map(str, entry[function]))
+            for function in _ELAPSED
+            if function in entry
+        ]
+        for chain in entry.get("any_of", [entry["chain"]] if "chain" in entry else []):
+            alternatives.append(tuple(map(_hop, chain)))
+        if not alternatives:
+            self.problem("derived", f"{name!r} has none of chain, any_of, {', '.join(_ELAPSED)}")
+            return
+        uses = Definition(DimensionType(name, ValueKind.TEXT, name), tuple(alternatives)).uses
+        if unknown := sorted(set(uses) - set(dimensions)):
+            self.problem(
+                "derived", f"the derived dimension {name!r} uses {unknown[0]!r}, no dimension"
             )
-            for hop in hops:
-                if hop.dimension not in dimensions:
-                    self.problem(
-                        "derived",
-                        f"the derived dimension {name!r} uses {hop.dimension!r}, "
-                        "which is no dimension",
-                    )
-                    return
-            alternatives.append(hops)
-        first, last = alternatives[0][0], alternatives[0][-1]
-        types = Types(self.parents, dimensions)
-        kind = types.kind(last)
+            return
+        first, types = alternatives[0], Types(self.parents, dimensions)
+        subjects: tuple[str, ...]
+        values: tuple[str, ...]
+        if isinstance(first, Elapsed):
+            subjects, values = dimensions[first.start].subject_types, ()
+            kind, functional = ValueKind.NUMBER, True
+        else:
+            subjects, values = types.sources(first[0]), types.targets(first[-1])
+            kind = types.kind(first[-1])
+            functional = all(
+                hop.direction is Direction.FORWARD and dimensions[hop.dimension].functional
+                for hop in first
+            )
         definitions[name] = Definition(
             DimensionType(
                 name=name,
                 kind=kind,
                 label=str(entry.get("label", name.replace("_", " "))),
-                subject_types=_names(entry.get("subject")) or types.sources(first),
-                value_types=_names(entry.get("value")) or types.targets(last),
-                functional=len(alternatives) == 1
-                and all(
-                    hop.direction is Direction.FORWARD and dimensions[hop.dimension].functional
-                    for hop in alternatives[0]
-                ),
+                subject_types=_names(entry.get("subject")) or subjects,
+                value_types=_names(entry.get("value")) or values,
+                functional=functional and len(alternatives) == 1,
             ),
             tuple(alternatives),
         )
@@ -290,6 +291,16 @@ class _Builder:
                     found[Criterion(Relation.of([(hop,)]), extreme)] = None
                 else:
                     relations[role].setdefault(words, set()).add((hop,))
+
+
+_ELAPSED = ("days", "months", "years")
+
+
+def _hop(text: str) -> Hop:
+    """Read `father`, or `-director` for the way back from a value to its subjects."""
+    if text.startswith("-"):
+        return Hop(text[1:], Direction.BACKWARD)
+    return Hop(text)
 
 
 def _names(entry: Any) -> tuple[str, ...]:

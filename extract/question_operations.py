@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reasoner.plan import Extreme, Hop, ValueKind
+from reasoner.hop import Hop, ValueKind
+from reasoner.plan import Extreme
 
 from .logical_form import (
     Alike,

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from reasoner.hop import Definition, DimensionType, Direction, Elapsed, Hop, Path
 from reasoner.plan import (
     Bound,
     Candidate,
     Condition,
     Constraint,
-    Definition,
-    DimensionType,
-    Direction,
     Exclusion,
     Extremum,
     Given,
     Holds,
-    Hop,
     Meet,
     Named,
     Operand,
@@ -76,7 +73,7 @@ def plan_of(
     definitions = tuple(builder.definitions[name] for name in sorted(builder.definitions))
     used = set(builder.dimensions)
     for definition in definitions:
-        used |= {hop.dimension for path in definition.alternatives for hop in path}
+        used.update(definition.uses)
     return Plan(
         question=question,
         steps=tuple(builder.steps),
@@ -179,8 +176,7 @@ class _Builder:
             if definition is None:
                 self.dimensions.add(hop.dimension)
                 hops.append(hop)
-            elif len(definition.alternatives) == 1:
-                path = definition.alternatives[0]
+            elif path := _only_path(definition):
                 if hop.direction is Direction.BACKWARD:
                     path = tuple(each.inverse for each in reversed(path))
                 self.dimensions |= {each.dimension for each in path}
@@ -213,9 +209,9 @@ class _Builder:
 
     def _expanded(self, hop: Hop) -> tuple[Hop, ...]:
         definition = self.lexicon.types.definitions.get(hop.dimension)
-        if definition is None or len(definition.alternatives) != 1:
+        path = _only_path(definition) if definition is not None else None
+        if path is None:
             return (hop,)
-        path = definition.alternatives[0]
         if hop.direction is Direction.BACKWARD:
             return tuple(each.inverse for each in reversed(path))
         return path
@@ -236,3 +232,10 @@ class _Builder:
                 )
             case UnknownName():
                 return Named(name.text, (name.text,))
+
+
+def _only_path(definition: Definition) -> Path | None:
+    """Give the path of a derived dimension that is nothing but one path."""
+    if len(definition.alternatives) > 1 or isinstance(definition.alternatives[0], Elapsed):
+        return None
+    return definition.alternatives[0]

@@ -31,12 +31,26 @@ def open_database(path: Path) -> sqlite3.Connection:
         return connection
 
 
+_UNAVAILABLE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+
+
 @contextmanager
 def translated_errors(name: str) -> Iterator[None]:
     """Raise LogUnavailable or LogCorrupt for what SQLite raises inside."""
     try:
         yield
-    except sqlite3.OperationalError as error:  # locked, no space, no permission
-        raise LogUnavailable(f"{name} cannot be used: {error}") from error
-    except sqlite3.DatabaseError as error:
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNAVAILABLE:  # extended codes share it
+            raise LogUnavailable(f"{name} cannot be used: {error}") from error
         raise LogCorrupt(f"{name} is damaged: {error}") from error

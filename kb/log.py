@@ -185,6 +185,10 @@ class Log:
         Raises LogCorrupt naming the first event that was altered, moved, removed, or erased
         without a tombstone.
         """
+        with translated_errors("the log"):
+            self._verify()
+
+    def _verify(self) -> None:
         self.check_anchor()
         link = self._start
         erased: dict[int, None] = {}

@@ -10,20 +10,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from .atom import Atom, Term
-from .clause import Absent, Clause, Comparison, Operator, Positive
-from .meet import Body, StepPredicates, spoken
-from .plan import (
-    Constraint,
-    DimensionType,
-    Direction,
-    Extreme,
-    Extremum,
-    Holds,
-    Meet,
-    Order,
-    Reference,
-    Same,
-)
+from .clause import Absent, Aggregate, AggregateFunction, Clause, Comparison, Operator, Positive
+from .hop import DimensionType, Direction
+from .meet import Body, StepPredicates, add_stated, spoken
+from .plan import Constraint, Count, Extreme, Extremum, Holds, Meet, Order, Reference, Same
 
 MEASURE = "measure"
 COMMON = "in_common"
@@ -53,6 +43,20 @@ def rule(head: Atom, body: Body, name: str, *, lead: str) -> Clause:
     return Clause(
         id=f"plan.{name}", head=head, body=tuple(body.literals), text="", cite="question", says=said
     )
+
+
+def compile_count(predicates: StepPredicates, step: Count, head: str) -> list[Clause]:
+    """Give the rule that counts the distinct answers of a step."""
+    counted = Body()
+    term = predicates.answers(step.of, counted)
+    conditions = tuple(each for each in counted.literals if not isinstance(each, Aggregate))
+    body = Body()
+    number = body.fresh("number")
+    body.add(
+        Aggregate(Operator.EQUAL, number, AggregateFunction.COUNT, (term,), conditions),
+        f"{spoken(number)} are counted",
+    )
+    return [rule(Atom(head, (number,)), body, head, lead=spoken(number))]
 
 
 def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> list[Clause]:
@@ -112,10 +116,7 @@ def compile_same(predicates: StepPredicates, step: Same, head: str) -> list[Clau
             both = Body()
             one, other, value = both.fresh("one"), both.fresh("other"), both.fresh("value")
             for hop, subject in ((left, one), (right, other)):
-                both.add(
-                    Positive(Atom(hop.dimension.name, (subject, value))),
-                    f"the {hop.dimension.label} of {spoken(subject)} is {spoken(value)}",
-                )
+                add_stated(both, hop.dimension, subject, value)
             common = Atom(COMMON + suffix, (one, other))
             clauses.append(rule(common, both, common.predicate, lead="They have a value in common"))
             no.add(
@@ -148,10 +149,7 @@ def _last_hop(predicates: StepPredicates, reference: Reference, body: Body) -> _
     dimension = predicates.plan.type_of(condition.hop.dimension)
     subject = predicates.operand(condition.operand, body)
     value = body.fresh(dimension.name)
-    body.add(
-        Positive(Atom(dimension.name, (subject, value))),
-        f"the {dimension.label} of {spoken(subject)} is {spoken(value)}",
-    )
+    add_stated(body, dimension, subject, value)
     return _LastHop(subject, dimension, value)
 
 
@@ -206,10 +204,7 @@ def compile_holds(predicates: StepPredicates, step: Holds, head: str) -> list[Cl
         other = predicates.operand(condition.operand, differs)
         subject, value = (other, member) if forward else (member, other)
         stated = differs.fresh(dimension.name)
-        differs.add(
-            Positive(Atom(dimension.name, (subject, stated))),
-            f"the {dimension.label} of {spoken(subject)} is {spoken(stated)}",
-        )
+        add_stated(differs, dimension, subject, stated)
         differs.add(Comparison(Operator.UNEQUAL, stated, value))
         clauses.append(rule(no_head, differs, f"not_{head}_other", lead=f"No, not {spoken(value)}"))
     return clauses

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .atom import Atom, Term, Variable
+from .atom import Atom, Term, Variable, render_term
 from .clause import Comparison, Literal, Operator, Positive
-from .plan import (
-    Bound,
-    Constraint,
-    Direction,
-    Exclusion,
-    Given,
-    Meet,
-    Named,
-    Operand,
-    Plan,
-    Reference,
-    ValueKind,
-    is_same_name,
-)
+from .hop import DimensionType, Direction, ValueKind, is_same_name
+from .plan import Bound, Constraint, Exclusion, Given, Meet, Named, Operand, Plan, Reference
 
 
 @dataclass(slots=True)
@@ -104,50 +92,37 @@ def compile_meet(
 
     `target` is the term to constrain where it is already known, as in a yes-or-no question.
     """
-    constraints = [each for each in step.conditions if isinstance(each, Constraint)]
-    operands = [predicates.operand(each.operand, body) for each in constraints]
-    term = target
-    for constraint, operand in zip(constraints, operands, strict=True):
-        used = predicates.plan.type_of(constraint.hop.dimension)
-        forward = constraint.hop.direction is Direction.FORWARD
-        if term is None:
-            subject = used.subject_types[0] if used.subject_types else "subject"
-            term = body.fresh(used.name if forward else subject)
-        subject_term, value_term = (operand, term) if forward else (term, operand)
-        if used.kind is ValueKind.TAXONOMIC and not forward:
-            value = body.fresh(used.name)
-            body.add(
-                Positive(Atom(used.name, (subject_term, value))),
-                f"the {used.label} of {spoken(subject_term)} is {spoken(value)}",
-            )
-            body.add(
-                Positive(Atom("under", (value, value_term))),
-                f"{spoken(value)} is a kind of {spoken(value_term)}",
-            )
-            continue
-        body.add(
-            Positive(Atom(used.name, (subject_term, value_term))),
-            f"the {used.label} of {spoken(subject_term)} is {spoken(value_term)}",
-        )
-    assert term is not None, "a meet step has a constraint"
+    operands = {
+        condition: predicates.operand(condition.operand, body)
+        for condition in step.conditions
+        if isinstance(condition, Constraint)
+    }
+    term = target if target is not None else _answer_of(predicates.plan, step, body)
     for condition in step.conditions:
         match condition:
-            case Constraint():
-                pass
-            case Bound(dimension, operator, operand_):
-                used = predicates.plan.type_of(dimension)
-                right = predicates.operand(operand_, body)
+            case Constraint(hop):
+                used = predicates.plan.type_of(hop.dimension)
+                if hop.direction is Direction.FORWARD:
+                    add_stated(body, used, operands[condition], term)
+                elif used.kind is ValueKind.TAXONOMIC:
+                    value = body.fresh(used.name)
+                    add_stated(body, used, term, value)
+                    body.add(
+                        Positive(Atom("under", (value, operands[condition]))),
+                        f"{spoken(value)} is a kind of {spoken(operands[condition])}",
+                    )
+                else:
+                    add_stated(body, used, term, operands[condition])
+            case Bound(dimension, operator, operand):
+                right = predicates.operand(operand, body)
                 value = body.fresh(dimension)
-                body.add(
-                    Positive(Atom(dimension, (term, value))),
-                    f"the {used.label} of {spoken(term)} is {spoken(value)}",
-                )
+                add_stated(body, predicates.plan.type_of(dimension), term, value)
                 body.add(
                     Comparison(operator, value, right),
                     f"{spoken(value)} {operator.value} {spoken(right)}",
                 )
-            case Exclusion(operand_):
-                other = predicates.operand(operand_, body)
+            case Exclusion(operand):
+                other = predicates.operand(operand, body)
                 body.add(
                     Comparison(Operator.UNEQUAL, term, other),
                     f"{spoken(term)} is not {spoken(other)} itself",
@@ -155,8 +130,33 @@ def compile_meet(
     return term
 
 
+def _answer_of(plan: Plan, step: Meet, body: Body) -> Term:
+    """Give a variable for the answers, named after what the first condition says they are."""
+    for condition in step.conditions:
+        if isinstance(condition, Constraint) and condition.hop.direction is Direction.FORWARD:
+            return body.fresh(condition.hop.dimension)
+        if not isinstance(condition, Exclusion):
+            name = (
+                condition.hop.dimension
+                if isinstance(condition, Constraint)
+                else condition.dimension
+            )
+            subjects = plan.type_of(name).subject_types
+            return body.fresh(subjects[0] if subjects else "subject")
+    raise AssertionError("a meet step has a condition that yields its answers")
+
+
+def add_stated(body: Body, dimension: DimensionType, subject: Term, value: Term) -> None:
+    """Add that a dimension of a subject has a value."""
+    body.add(
+        Positive(Atom(dimension.name, (subject, value))),
+        f"the {dimension.label} of {spoken(subject)} is {spoken(value)}",
+    )
+
+
 def spoken(term: Term) -> str:
     """Write a term for a sentence: a placeholder for a variable, the bare text otherwise."""
     if isinstance(term, Variable):
         return f"{{{term.name}}}"
-    return str(term).replace("{", "(").replace("}", ")")
+    text = term if isinstance(term, str) else render_term(term)
+    return text.replace("{", "(").replace("}", ")")

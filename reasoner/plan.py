@@ -6,107 +6,15 @@ A plan is what a question was understood to mean. It holds no answer and no code
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 
 from kb.quantity import Date, Quantity
 
-from .atom import Constant, is_predicate_name
+from .atom import Constant
 from .clause import Operator
 from .errors import PlanInvalid
-
-
-class Direction(Enum):
-    """How a dimension is followed: from the subject to its values, or back."""
-
-    FORWARD = "forward"
-    BACKWARD = "backward"
-
-    @property
-    def opposite(self) -> Direction:
-        """The other direction."""
-        return Direction.BACKWARD if self is Direction.FORWARD else Direction.FORWARD
-
-
-class ValueKind(Enum):
-    """What the values of a dimension are, as far as plans care."""
-
-    ENTITY = "entity"
-    TAXONOMIC = "taxonomic"
-    TEXT = "text"
-    NUMBER = "number"
-    QUANTITY = "quantity"
-    TIME = "time"
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether two values can be earlier, later, smaller or greater."""
-        return self in (ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.TIME)
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionType:
-    """What a plan must know of a dimension to be type-checked and spoken about.
-
-    `subject_types` and `value_types` are names of types; empty means any. `closed_by` names the
-    source that is complete for the dimension, empty if none is.
-    """
-
-    name: str
-    kind: ValueKind
-    label: str
-    subject_types: tuple[str, ...] = ()
-    value_types: tuple[str, ...] = ()
-    functional: bool = False
-    closed_by: str = ""
-
-    def __post_init__(self) -> None:
-        if not is_predicate_name(self.name):
-            raise PlanInvalid(
-                f"{self.name!r} is no name of a dimension; expected ASCII, lower case first"
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One dimension followed in one direction."""
-
-    dimension: str
-    direction: Direction = Direction.FORWARD
-
-    @property
-    def inverse(self) -> Hop:
-        """The same dimension in the other direction."""
-        return Hop(self.dimension, self.direction.opposite)
-
-
-Path = tuple[Hop, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A dimension derived by rules: each alternative is a path from the subject to a value.
-
-    `paternal_grandfather` is the one alternative `father, father`.
-    """
-
-    type: DimensionType
-    alternatives: tuple[Path, ...]
-
-    def __post_init__(self) -> None:
-        if not self.alternatives or not all(self.alternatives):
-            raise PlanInvalid(f"the derived dimension {self.type.name!r} has an empty definition")
-
-
-def is_same_name(left: str, right: str) -> bool:
-    """Whether two names are equal after NFC, case folding and collapsing of white space."""
-    return fold(left) == fold(right)
-
-
-def fold(name: str) -> str:
-    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+from .hop import Definition, DimensionType, Direction, Hop, ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +83,15 @@ class Meet:
     conditions: tuple[Condition, ...]
 
     def __post_init__(self) -> None:
-        if not any(isinstance(condition, Constraint) for condition in self.conditions):
-            raise PlanInvalid("a meet step has no constraint that yields its answers")
+        if all(isinstance(condition, Exclusion) for condition in self.conditions):
+            raise PlanInvalid("a meet step has no condition that yields its answers")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many answers an earlier step has; only what a named source is complete for is counted."""
+
+    of: Reference
 
 
 class Extreme(Enum):
@@ -234,7 +149,7 @@ class Holds:
     step: Reference
 
 
-Step = Meet | Extremum | Same | Order | Holds
+Step = Meet | Count | Extremum | Same | Order | Holds
 
 
 class Period(Enum):
@@ -303,6 +218,8 @@ def operands_of(step: Step) -> tuple[Operand, ...]:
                 for candidate in candidates
                 for operand in (candidate.entity, candidate.measure)
             )
+        case Count(of):
+            return (of,)
         case Same(operands):
             return operands
         case Order(left, _, right):
@@ -320,6 +237,8 @@ def value_kind(plan: Plan, reference: Reference) -> ValueKind:
                 if condition.hop.direction is Direction.FORWARD:
                     return plan.type_of(condition.hop.dimension).kind
                 return ValueKind.ENTITY
+    if isinstance(step, Count):
+        return ValueKind.NUMBER
     return ValueKind.ENTITY
 
 
@@ -327,13 +246,12 @@ def type_problems(plan: Plan) -> tuple[str, ...]:
     """List what does not fit: unknown dimensions, values without order or of the wrong kind."""
     problems: list[str] = []
     for definition in plan.definitions:
-        for alternative in definition.alternatives:
-            for hop in alternative:
-                if hop.dimension not in {known.name for known in plan.dimensions}:
-                    problems.append(
-                        f"the derived dimension {definition.type.name!r} uses {hop.dimension!r}, "
-                        "which the plan does not declare"
-                    )
+        for name in definition.uses:
+            if name not in {known.name for known in plan.dimensions}:
+                problems.append(
+                    f"the derived dimension {definition.type.name!r} uses {name!r}, "
+                    "which the plan does not declare"
+                )
     for index, step in enumerate(plan.steps):
         try:
             problems += (f"step {index}: {problem}" for problem in _step_problems(plan, step))
@@ -367,9 +285,32 @@ def _step_problems(plan: Plan, step: Step) -> list[str]:
                 and not value_kind(plan, left).is_ordered
             ):
                 problems.append("the compared values have no order")
+        case Count(of):
+            problems += (
+                f"what has a {plan.type_of(name).label} cannot be counted, "
+                "because no source is declared complete for it"
+                for name in _dimensions_behind(plan, of)
+                if not plan.type_of(name).closed_by
+            )
         case Same() | Holds():
             pass
     return problems
+
+
+def _dimensions_behind(plan: Plan, reference: Reference) -> tuple[str, ...]:
+    """Give the dimensions a step reads, by itself and through earlier steps."""
+    found: dict[str, None] = {}
+    step = plan.steps[reference.step]
+    if isinstance(step, Meet):
+        for condition in step.conditions:
+            if isinstance(condition, Constraint):
+                found[condition.hop.dimension] = None
+            if isinstance(condition, Bound):
+                found[condition.dimension] = None
+    for operand in operands_of(step):
+        if isinstance(operand, Reference):
+            found.update(dict.fromkeys(_dimensions_behind(plan, operand)))
+    return tuple(found)
 
 
 def _constraint_problems(plan: Plan, constraint: Constraint) -> list[str]:

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
 
-from .atom import Atom, Variable, render_term
+from .atom import Atom, Term, Variable, render_term
 from .clause import (
     Absent,
+    Aggregate,
     Clause,
     ClosedDeclaration,
     Comparison,
-    Expression,
-    Literal,
     Operation,
+    Operator,
     Policy,
-    Positive,
+    render_clause,
 )
-from .compare import compile_extremum, compile_holds, compile_order, compile_same, rule
+from .compare import (
+    compile_count,
+    compile_extremum,
+    compile_holds,
+    compile_order,
+    compile_same,
+    rule,
+)
 from .errors import PlanInvalid
 from .facts import Fact
-from .meet import Body, StepPredicates, compile_meet, spoken, step_predicate
+from .hop import Definition, Direction, Elapsed, is_same_name
+from .meet import Body, StepPredicates, add_stated, compile_meet, spoken, step_predicate
 from .plan import (
-    Definition,
-    Direction,
+    Count,
     Extremum,
     Holds,
     Meet,
@@ -33,7 +41,6 @@ from .plan import (
     Reference,
     Same,
     Step,
-    is_same_name,
     operands_of,
 )
 
@@ -62,11 +69,11 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
     for index in sorted(shared):
         clauses += _compile_step(predicates, plan.steps[index], step_predicate(index))
     clauses += _compile_step(predicates, plan.steps[last], ANSWER)
-    clauses = [_with_text(clause) for clause in clauses]
+    clauses = [replace(clause, text=render_clause(clause)) for clause in clauses]
     closed = tuple(
         ClosedDeclaration(known.name, 2, known.closed_by)
         for known in plan.dimensions
-        if known.closed_by and any(_reads_absence(clause) for clause in clauses)
+        if known.closed_by and any(_reads_closed(clause) for clause in clauses)
     )
     text = _policy_text(closed, clauses)
     policy = Policy(
@@ -88,6 +95,8 @@ def _compile_step(predicates: StepPredicates, step: Step, head: str) -> list[Cla
             body = Body()
             term = compile_meet(predicates, step, body)
             return [rule(Atom(head, (term,)), body, head, lead=spoken(term))]
+        case Count():
+            return compile_count(predicates, step, head)
         case Extremum():
             return compile_extremum(predicates, step, head)
         case Same():
@@ -100,29 +109,38 @@ def _compile_step(predicates: StepPredicates, step: Step, head: str) -> list[Cla
 
 def _define(plan: Plan, definition: Definition) -> list[Clause]:
     clauses = []
-    for number, path in enumerate(definition.alternatives, start=1):
+    defined = definition.type
+    for number, alternative in enumerate(definition.alternatives, start=1):
         body = Body()
-        subject = term = body.fresh("subject")
-        for hop in path:
-            used = plan.type_of(hop.dimension)
-            following = body.fresh(hop.dimension)
-            forward = hop.direction is Direction.FORWARD
-            left, right = (term, following) if forward else (following, term)
-            body.add(
-                Positive(Atom(hop.dimension, (left, right))),
-                f"the {used.label} of {spoken(left)} is {spoken(right)}",
-            )
-            term = following
-        name = definition.type.name
-        clauses.append(
-            rule(
-                Atom(name, (subject, term)),
-                body,
-                name if len(definition.alternatives) == 1 else f"{name}_{number}",
-                lead=f"the {definition.type.label} of {spoken(subject)} is {spoken(term)}",
-            )
-        )
+        subject = body.fresh("subject")
+        if isinstance(alternative, Elapsed):
+            term = _elapsed(plan, alternative, body, subject)
+        else:
+            term = subject
+            for hop in alternative:
+                used, following = plan.type_of(hop.dimension), body.fresh(hop.dimension)
+                if hop.direction is Direction.FORWARD:
+                    add_stated(body, used, term, following)
+                else:
+                    add_stated(body, used, following, term)
+                term = following
+        several = len(definition.alternatives) > 1
+        name = f"{defined.name}_{number}" if several else defined.name
+        lead = f"the {defined.label} of {spoken(subject)} is {spoken(term)}"
+        clauses.append(rule(Atom(defined.name, (subject, term)), body, name, lead=lead))
     return clauses
+
+
+def _elapsed(plan: Plan, elapsed: Elapsed, body: Body, subject: Term) -> Term:
+    start, end = body.fresh(elapsed.start), body.fresh(elapsed.end)
+    add_stated(body, plan.type_of(elapsed.start), subject, start)
+    add_stated(body, plan.type_of(elapsed.end), subject, end)
+    between = body.fresh(elapsed.function)
+    body.add(
+        Comparison(Operator.EQUAL, between, Operation(elapsed.function, (start, end))),
+        f"from {spoken(start)} to {spoken(end)} are {spoken(between)} {elapsed.function}",
+    )
+    return between
 
 
 def _identity_facts(plan: Plan) -> tuple[Fact, ...]:
@@ -141,50 +159,19 @@ def _identity_facts(plan: Plan) -> tuple[Fact, ...]:
     return tuple(Fact(Atom("same_name", pair), "identity") for pair in sorted(names))
 
 
-def _reads_absence(clause: Clause) -> bool:
-    return any(isinstance(literal, Absent) for literal in clause.body)
-
-
-def _render_expression(expression: Expression) -> str:
-    if isinstance(expression, Operation):
-        inner = ", ".join(map(_render_expression, expression.arguments))
-        return f"{expression.name}({inner})"
-    return render_term(expression)
-
-
-def _render_literal(literal: Literal) -> str:
-    match literal:
-        case Positive(atom):
-            return str(atom)
-        case Absent(atom):
-            return f"not {atom}"
-        case Comparison(operator, left, right):
-            return f"{_render_expression(left)} {operator.value} {_render_expression(right)}"
-    raise PlanInvalid("a plan has no aggregate")
-
-
-def _with_text(clause: Clause) -> Clause:
-    body = ", ".join(map(_render_literal, clause.body))
-    text = f"{clause.head} :- {body}." if body else f"{clause.head}."
-    return Clause(
-        id=clause.id,
-        head=clause.head,
-        body=clause.body,
-        text=text,
-        cite=clause.cite,
-        says=clause.says,
-    )
+def _reads_closed(clause: Clause) -> bool:
+    return any(isinstance(literal, Absent | Aggregate) for literal in clause.body)
 
 
 def _policy_text(closed: tuple[ClosedDeclaration, ...], clauses: list[Clause]) -> str:
-    lines = ["%! policy: question", '%! version: "1"', ""]
+    lines = ["%! policy: question", "%! version: 1", ""]
     lines += (
         f"closed({each.predicate}/{each.arity}, {render_term(each.source)})." for each in closed
     )
     for clause in clauses:
         lines += [
             "",
-            f"%! rule: {clause.id.removeprefix('plan.')}",
+            f"%! rule: {clause.id}",
             f"%! cite: {clause.cite}",
             f"%! says: {render_term(clause.says)}",
             clause.text,

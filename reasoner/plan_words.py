@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .atom import render_term
 from .clause import Operator
+from .hop import Direction
 from .plan import (
     Bound,
     Constraint,
-    Direction,
+    Count,
     Exclusion,
     Extremum,
     Given,
@@ -35,7 +36,7 @@ def understood_as(plan: Plan) -> str:
     """Give one sentence for a plan, naming every entity as the knowledge base does."""
     last = plan.steps[-1]
     match last:
-        case Meet():
+        case Meet() | Count():
             return _step(plan, Reference(len(plan.steps) - 1))
         case Extremum(candidates, extreme):
             parts = [
@@ -66,6 +67,8 @@ def _operand(plan: Plan, operand: Operand) -> str:
 
 def _step(plan: Plan, reference: Reference) -> str:
     step = plan.steps[reference.step]
+    if isinstance(step, Count):
+        return f"the number of: {_step(plan, step.of)}"
     if not isinstance(step, Meet):
         return f"the answer of step {reference.step + 1}"
     said: list[str] = []

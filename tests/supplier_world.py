@@ -36,7 +36,7 @@ STEMS = (
 
 _SYLLABLES = ("ka", "vel", "tor", "mi", "ran", "bru", "sol", "den", "fi", "lau", "gor", "pe", "nix")
 _MONTHS = (
-    "January February March April May June July August September October November December".split()
+    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 )
 
 

@@ -6,22 +6,19 @@ import pytest
 
 from reasoner.clause import Operator
 from reasoner.errors import PlanInvalid
+from reasoner.hop import DimensionType, Direction, Hop, ValueKind
 from reasoner.plan import (
     Candidate,
     Constraint,
-    DimensionType,
-    Direction,
     Exclusion,
     Extreme,
     Extremum,
-    Hop,
     Meet,
     Named,
     Order,
     Plan,
     Reference,
     Same,
-    ValueKind,
 )
 from reasoner.plan_policy import compile_plan
 
