@@ -72,7 +72,7 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         except json_format.ParseError as error:
             return _problem(HTTPStatus.BAD_REQUEST, "REQUEST_REJECTED", str(error))
         token = request.headers.get("authorization")
-        metadata = [("authorization", token)] if token else []
+        metadata = (("authorization", token),) if token else ()
         path = f"/{found.containing_service.full_name}/{found.name}"
         answer = GetMessageClass(found.output_type)
         try:

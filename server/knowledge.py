@@ -15,7 +15,7 @@ from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
-from reasoner.facts import FactBase, facts_of
+from reasoner.facts import FactBase, Signature, facts_of
 
 from .errors import RequestRejected
 from .names import ANY
@@ -74,6 +74,16 @@ class Knowledge:
                 rows = self.base.every_statement()
                 self._facts = (revision, FactBase(fact for row in rows for fact in facts_of(*row)))
             return self._facts[1]
+
+    def predicates(self) -> frozenset[Signature]:
+        """Give the signatures that facts of the knowledge base have or could have."""
+        forms = [(sign, arity) for sign in ("", "-") for arity in (2, 3)]
+        possible = {
+            (sign + dimension.name, arity)
+            for dimension in self.base.dimensions()
+            for sign, arity in forms
+        }
+        return frozenset(possible) | self.facts().signatures()
 
     def names(self) -> NameIndex:
         """Give the names of entities of the newest revision."""

@@ -14,7 +14,7 @@ from proofweave.v1 import reasoning_pb2 as pb
 
 from kb.knowledge_base import KnowledgeBase
 from reasoner.evaluate import Budget
-from reasoner.policy import check_policy
+from reasoner.lint import check_policy
 from reasoner.verify import Report, verify_bytes
 
 from .certificates import stored_texts
@@ -149,7 +149,5 @@ def export_file(data: bytes, form: str, sources: Path | None) -> bytes:
     texts = _texts(data, sources=sources, kb=None)
     report = verify_bytes(data, texts)
     if not report.valid:
-        raise RequestRejected(
-            f"the certificate is rejected: {report.rejection}: {report.message}"
-        )
+        raise RequestRejected(f"the certificate is rejected: {report.rejection}: {report.message}")
     return EXPORTERS[form].write(data, texts or {})

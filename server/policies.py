@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 
+from proofweave.v1 import policy_pb2
+
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.clause import Policy
 from reasoner.policy import parse_policy
+from reasoner.policy_tests import run_tests
 
 from .names import read_policy_name
 from .nearest import nearest

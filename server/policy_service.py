@@ -5,15 +5,14 @@ from __future__ import annotations
 import grpc
 from proofweave.v1 import policy_pb2 as pb
 from proofweave.v1 import policy_pb2_grpc
-from reasoner.policy_tests import run_tests
 
 from kb.errors import NotFound
 from reasoner.clause import Policy
-from reasoner.policy import check_policy
+from reasoner.lint import check_policy
+from reasoner.policy_tests import run_tests
 
 from .calls import Desk
 from .errors import RequestRejected
-from .knowledge import Knowledge
 from .names import read_policy_name
 from .nearest import nearest
 from .policies import find_policy, read_policy
@@ -37,7 +36,7 @@ class PolicyService(policy_pb2_grpc.PolicyServiceServicer):
         policy = read_policy(request.text, request.file_name or "policy.lp")
         warnings = [
             problem_of(found, "POLICY_WARNING", file=request.file_name)
-            for found in check_policy(policy, known=known_predicates(knowledge))
+            for found in check_policy(policy, known=knowledge.predicates())
         ]
         if not request.validate_only:
             if not policy.version:
@@ -107,12 +106,3 @@ class PolicyService(policy_pb2_grpc.PolicyServiceServicer):
             case "policy_text":
                 return read_policy(request.policy_text, "policy.lp")
         raise RequestRejected("rules is not set; expected policy or policy_text")
-
-
-def known_predicates(knowledge: Knowledge) -> frozenset[tuple[str, int]]:
-    """Give the signatures that facts of the knowledge base have or can have."""
-    dimensions = {dimension.name for dimension in knowledge.base.dimensions()}
-    possible = {
-        (sign + name, arity) for name in dimensions for sign in ("", "-") for arity in (2, 3)
-    }
-    return frozenset(possible | knowledge.facts().signatures())

@@ -11,11 +11,11 @@ from enum import Enum
 
 from google.protobuf import json_format
 from proofweave.v1 import common_pb2, reasoning_pb2
-from reasoner.decide import Decision, Request, decide
 
 from extract.question_grammar import PlanRejected
 from reasoner.atom import Atom, Symbol, Variable, render_term
 from reasoner.clause import Policy
+from reasoner.decide import Decision, Request, decide
 from reasoner.evaluate import Budget
 from reasoner.facts import Fact
 from reasoner.plan import Plan
@@ -76,6 +76,7 @@ def answer_question(
         sources=KnowledgeSources(knowledge.base, None, {}),
         engine=engine,
         budget=budget,
+        known=knowledge.predicates(),
     )
 
 

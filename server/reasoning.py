@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from proofweave.v1 import common_pb2, reasoning_pb2
-from reasoner.decide import Decision, Request, decide
 
 from reasoner.atom import Atom
 from reasoner.clause import Policy
+from reasoner.decide import Decision, Request, decide
 from reasoner.evaluate import Budget
-from reasoner.facts import FactBase
+from reasoner.facts import FactBase, Signature
 from reasoner.policy import parse_atom
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
 
@@ -36,6 +36,7 @@ class Ground:
     sources: Sources
     valid_on: datetime.date
     assumptions: tuple[Atom, ...]
+    known: frozenset[Signature] = frozenset()
 
 
 def ground_of(
@@ -62,14 +63,17 @@ def ground_of(
         sources,
         day_of(message.valid_on, field="valid_on") or today,
         tuple(_assumption(text) for text in message.assumptions),
+        known=frozenset() if knowledge is None else knowledge.predicates(),
     )
 
 
 def _texts(files: FactsFiles | None) -> dict[str, str]:
     """Give the texts of the facts files by digest."""
+    if files is None:
+        return {}
     return {
         record.text_sha256: files.texts.text(source, {"text_sha256": record.text_sha256})
-        for source, record in (files.sources.items() if files is not None else ())
+        for source, record in files.sources.items()
     }
 
 
@@ -130,6 +134,7 @@ def decide_request(
         sources=ground.sources,
         engine=ENGINES[engine],
         budget=budget,
+        known=ground.known,
     )
 
 

@@ -9,11 +9,11 @@ import grpc
 from google.protobuf import json_format
 from proofweave.v1 import common_pb2, reasoning_pb2_grpc
 from proofweave.v1 import reasoning_pb2 as pb
-from reasoner.decide import Decision
 
 from extract.question_grammar import PlanRejected
 from kb.errors import ProofweaveError
 from reasoner.atom import Atom
+from reasoner.decide import Decision
 from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call

@@ -53,7 +53,7 @@ def expiry(budget: Budget) -> Callable[[], bool]:
 def stream_supports(
     request: pb.StreamSupportsRequest, ground: Ground, *, budget: Budget, limits: LimitsSection
 ) -> Iterator[pb.StreamSupportsResponse]:
-    """Give minimal sets of statements and assumptions that prove a goal, then whether these are all.
+    """Give minimal sets of statements and assumptions that prove a goal; at last, if these are all.
 
     Facts that every request has (its date, where a statement stands) are not listed.
     """
@@ -167,8 +167,6 @@ def _with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, fr
         if found <= supposed:
             break
         supposed |= found
-        facts = ground.facts.with_facts(
-            Fact(atom, MISSING) for atom in sorted(supposed, key=str)
-        )
+        facts = ground.facts.with_facts(Fact(atom, MISSING) for atom in sorted(supposed, key=str))
         part = slice_of(goal, dataclasses.replace(ground, facts=facts), budget)
     return part, supposed

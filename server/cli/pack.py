@@ -43,23 +43,25 @@ def run_examples(
     Example:
       proofweave pack test packs/supplier
     """
-    from ..pack_files import test_pack  # loads the language pipeline
+    from extract.pack_tests import run_pack_tests  # loads the language pipeline
+    from extract.packs import load_pack
 
-    results = test_pack(directory)
-    failed = [result for result in results if result.detail]
+    report = run_pack_tests(load_pack(directory))
+    passed = report.examples - len(report.failures)
     if as_json:
         print_json(
             {
-                "passed": len(results) - len(failed),
-                "failed": len(failed),
-                "results": [
-                    {"example": result.example, "detail": result.detail or None}
-                    for result in results
-                ],
+                "passed": passed,
+                "failed": len(report.failures),
+                "failures": [str(failure) for failure in report.failures],
+                "untested": list(report.untested),
             }
         )
     else:
-        for result in failed:
-            console().print(f"FAILED  {result.example}\n        {result.detail}", style="red")
-        console().print(f"{len(results) - len(failed)} passed, {len(failed)} failed", style="bold")
-    raise typer.Exit(Exit.ERROR if failed else Exit.DONE)
+        out = console()
+        for failure in report.failures:
+            out.print(f"FAILED    {failure}", style="red")
+        for place in report.untested:
+            out.print(f"UNTESTED  {place}", style="yellow")
+        out.print(f"{passed} passed, {len(report.failures)} failed", style="bold")
+    raise typer.Exit(Exit.DONE if report.passed else Exit.ERROR)
