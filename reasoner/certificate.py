@@ -170,8 +170,9 @@ class StepList:
     statements: dict[str, None] = field(default_factory=dict)
     rules: dict[str, None] = field(default_factory=dict)
     assumptions: dict[str, None] = field(default_factory=dict)
-    closed: dict[str, tuple[Literal, Mapping[str, Constant]]] = field(default_factory=dict)
-    """Absences and aggregates by their text: what a witness must show."""
+    closed: dict[str, tuple[str, int, Mapping[str, Constant]]] = field(default_factory=dict)
+    """Absences and aggregates by their text, with rule, body position and bindings: what a
+    witness must show."""
     _known: dict[tuple[str, ...], str] = field(default_factory=dict)
     _ready: dict[str, _Ready] = field(default_factory=dict)
 
@@ -220,7 +221,10 @@ class StepList:
             for premise in instance.premises
         ]
         for position, kind, literal in ready.tests:
-            premises[position] = self._add_test(kind, literal, values)
+            text = render_literal(literal, values)
+            if kind == "closed":
+                self.closed[text] = (instance.rule_id, position, values)
+            premises[position] = self._add_test(kind, text)
         key = (instance.rule_id, *bindings.values(), *premises)
         known = self._known.get(key)
         if known is not None:
@@ -248,14 +252,11 @@ class StepList:
         self._ready[rule_id] = ready
         return ready
 
-    def _add_test(self, kind: str, literal: Literal, values: Mapping[str, Constant]) -> str:
-        text = render_literal(literal, values)
+    def _add_test(self, kind: str, text: str) -> str:
         key = (kind, text)
         known = self._known.get(key)
         if known is not None:
             return known
-        if kind == "closed":
-            self.closed[text] = (literal, values)
         return self._put(key, {"kind": kind, "conclusion": text, "premises": []})
 
 

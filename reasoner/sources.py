@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,16 +64,22 @@ class Sources(Protocol):
     @property
     def fact_sources(self) -> tuple[str, ...]: ...
 
+    @property
+    def functional(self) -> frozenset[str]:
+        """Dimensions with one value at a time, beside those a policy declares."""
+        ...
+
+    @property
+    def disjoint(self) -> frozenset[tuple[str, str]]:
+        """Pairs of classes that exclude each other, beside those a policy declares."""
+        ...
+
     def statement(self, statement_id: str) -> StatementRecord: ...
 
     def source(self, source_sha256: str) -> SourceRecord: ...
 
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search for what would close an open requirement, about an entity."""
-        ...
-
-    def hidden(self, pattern: Atom, valid_on: datetime.date) -> tuple[str, ...]:
-        """Give the ids of statements that match a pattern but do not hold on that day."""
         ...
 
 
@@ -85,6 +90,8 @@ class FactsFiles:
     records: dict[str, StatementRecord]
     sources: dict[str, SourceRecord]
     texts: Texts
+    functional: frozenset[str] = frozenset()
+    disjoint: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def fact_sources(self) -> tuple[str, ...]:
@@ -102,14 +109,6 @@ class FactsFiles:
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002 # protocol
         """Facts files hold no passages to search."""
         return Candidates()
-
-    def hidden(
-        self,
-        pattern: Atom,  # noqa: ARG002 # protocol
-        valid_on: datetime.date,  # noqa: ARG002 # protocol
-    ) -> tuple[str, ...]:
-        """Facts of files hold on every day."""
-        return ()
 
 
 def facts_file_sources(*files: tuple[str, bytes | str]) -> tuple[FactBase, FactsFiles]:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 FORMAT = "proofweave.certificate/1"
-PRELUDE_SHA256 = ""
+PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcde8"
 """Digest of the rules that stand beside every policy."""
 
 # ---------------------------------------------------------------- rejections
