@@ -22,7 +22,6 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -33,19 +32,9 @@ from . import vocabulary as iri
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError
-from .quantity import Date, Quantity, format_number
 from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
-from .statement import (
-    ALWAYS,
-    Entity,
-    Evidence,
-    Modality,
-    Polarity,
-    Statement,
-    TaxonClass,
-    Text,
-    Value,
-)
+from .rdf_terms import term, typed
+from .statement import ALWAYS, Evidence, Modality, Polarity, Statement
 
 Grounded = tuple[str, Statement, Sequence[Evidence]]
 """A statement id, the statement, and where it stands."""
@@ -160,7 +149,7 @@ class RdfProjection:
         with self._lock:
             for quad in list(self._store.quads_for_pattern(node, _REVISION, None, _META)):
                 self._store.remove(quad)
-            self._store.add(ox.Quad(node, _REVISION, _typed(str(revision), "integer"), _META))
+            self._store.add(ox.Quad(node, _REVISION, typed(str(revision), "integer"), _META))
             self._store.flush()
             self._changes += 1
 
@@ -344,10 +333,10 @@ class RdfProjection:
             (node, _STATED_IN, span),
         ]
         if statement.validity.start is not None:
-            start = _typed(statement.validity.start.isoformat(), "date")
+            start = typed(statement.validity.start.isoformat(), "date")
             triples.append((node, _pw("validFrom"), start))
         if statement.validity.end is not None:
-            end = _typed(statement.validity.end.isoformat(), "date")
+            end = typed(statement.validity.end.isoformat(), "date")
             triples.append((node, _pw("validUntil"), end))
         if (statement.polarity, statement.modality) == (Polarity.DENIED, Modality.ASSERTED):
             target = "targetIndividual" if isinstance(value, ox.NamedNode) else "targetValue"
@@ -415,7 +404,7 @@ class RdfProjection:
         return (
             self._entity(statement.subject),
             self._dimension(statement.dimension),
-            self._term(statement.value),
+            term(self.namespace, statement.value),
         )
 
     def _triples(self, statement: Statement) -> list[_Triple]:
@@ -424,25 +413,6 @@ class RdfProjection:
         subject, _, value = triple
         also = _ALSO.get(statement.dimension, ())
         return [triple, *((subject, predicate, value) for predicate in also)]
-
-    def _term(self, value: Value) -> ox.NamedNode | ox.Literal:
-        match value:
-            case Entity(name) | TaxonClass(name):
-                return self._entity(name)
-            case Text(text):
-                return ox.Literal(text)
-            case Fraction():
-                text = format_number(value)
-                if "/" in text:
-                    return ox.Literal(text, datatype=_pw("rational"))
-                return _typed(text, "decimal" if "." in text else "integer")
-            case Quantity():
-                return ox.Literal(str(value), datatype=_pw("quantity"))
-            case Date():
-                text = str(value)
-                if "/" in text:
-                    return ox.Literal(text, datatype=ox.NamedNode(iri.EDTF))
-                return _typed(text, {10: "date", 7: "gYearMonth", 4: "gYear"}[len(text)])
 
     def _describe(self, node: ox.NamedNode, dimension: Dimension) -> Iterator[_Triple]:
         entity_valued = dimension.kind in (DimensionKind.ENTITY, DimensionKind.TAXONOMIC)
@@ -493,7 +463,3 @@ def _is_plain(statement: Statement) -> bool:
 
 def _span(evidence: Evidence) -> ox.NamedNode:
     return ox.NamedNode(iri.span_iri(evidence.source_sha256, evidence.start, evidence.end))
-
-
-def _typed(text: str, kind: str) -> ox.Literal:
-    return ox.Literal(text, datatype=ox.NamedNode(iri.XSD + kind))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import tantivy
@@ -148,13 +149,14 @@ def _composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def _worth_finding(document: Document) -> list[Passage]:
-    """Leave out headings that are the title of the passage after them."""
-    passages = document.passages
-    return [
-        passage
-        for passage, following in zip(passages, [*passages[1:], None], strict=True)
-        if following is None
-        or following.title != passage.title
-        or document.text[passage.start : passage.end].strip("# \t") != passage.title
-    ]
+def _worth_finding(document: Document) -> Iterator[Passage]:
+    """Leave out headings: they are the title, and so the first, of several passages."""
+    before = None
+    for passage, following in zip_longest(document.passages, document.passages[1:]):
+        first_of_several = (
+            passage.title != before and following and following.title == passage.title
+        )
+        before = passage.title
+        text = document.text[passage.start : passage.end]
+        if not first_of_several or text.strip("# \t") != passage.title:
+            yield passage
