@@ -46,5 +46,5 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, named: str) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsRejected, match="nowhere.toml"):
+    with pytest.raises(SettingsRejected, match=r"nowhere\.toml"):
         load_settings(tmp_path / "nowhere.toml")
