@@ -43,9 +43,12 @@ Json = dict[str, Any]
 
 def canonical_bytes(certificate: Json) -> bytes:
     """Write RFC 8785. All keys of the format are ASCII and all numbers integers."""
-    return json.dumps(
-        certificate, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    ).encode()
+    return _ENCODER.encode(certificate).encode()
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
 
 
 def digest_of(data: bytes) -> str:
@@ -286,6 +289,7 @@ class Witness:
     demands: tuple[Json, ...] = ()
     lookups: tuple[Json, ...] = ()
     contested: tuple[Json, ...] = ()
+    patterns: tuple[Atom, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

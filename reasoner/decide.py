@@ -347,11 +347,15 @@ class _Case:
     ) -> tuple[Witness, tuple[str, ...]]:
         """Write the calls that roots and closed premises reach, with proofs of their answers."""
         part = merged(slices)
-        closed = _closed(part, excluded, "linear")
-        certain = {atom for atom in closed.names.atoms if closed.derives(atom)}
+        whole = _closed(part, (), "linear")
+        closed = _closed(part, excluded, "linear") if excluded else whole
         uncertain = {
-            row for call in (*part.demands, *part.lookups) for row in call.answers
-        } - certain
+            row
+            for call in (*part.demands, *part.lookups)
+            for row in call.answers
+            if not whole.derives(row)
+        }
+        stated = {fact.atom: fact for fact in reversed(part.facts)}
         known: dict[Atom, str | None] = {}
 
         def prove(atom: Atom) -> str | None:
@@ -359,6 +363,9 @@ class _Case:
                 proof = closed.trail(atom)
                 known[atom] = None if proof is None else steps.add(proof)
             return known[atom]
+
+        def prove_row(atom: Atom) -> str | None:
+            return steps.add_fact(stated[atom]) if atom in stated else None
 
         by_head: dict[Signature, list[Clause]] = {}
         for clause in self.clauses():
@@ -370,21 +377,26 @@ class _Case:
         while True:
             read_absences(steps, answers, steps.closed.values())
             demands, lookups = reach(answers, by_head)
-            for call in (*demands, *lookups):
+            for call in demands:
                 for atom in sorted(call.answers, key=str):
                     prove(atom)
+            for call in lookups:
+                for atom in sorted(call.answers, key=str):
+                    prove_row(atom)
             if len(steps.closed) == done:
                 break
             done = len(steps.closed)
-        whole = self.sources.fact_sources
+        files = self.sources.fact_sources
         witness = write_witness(
             demands,
             lookups,
             prove=prove,
-            basis=lookup_basis(self.policy, facts_are_whole=bool(whole)),
+            prove_row=prove_row,
+            uncertain=uncertain,
+            basis=lookup_basis(self.policy, facts_are_whole=bool(files)),
             contested=contested,
         )
-        cited = whole if any(item["basis"] == "facts" for item in witness.lookups) else ()
+        cited = files if any(item["basis"] == "facts" for item in witness.lookups) else ()
         return witness, cited
 
     # ---- abstaining
@@ -646,7 +658,11 @@ def _undetermined(part: Slice) -> tuple[OpenRequirement, ...]:
 def _checked(draft: _Draft, case: _Case) -> Decision:
     """Write the certificate and have our checker examine it."""
     conclusion = draft.conclusion
-    used = {case.policy.digest: case.policy, prelude().digest: prelude()}
+    used = {case.policy.digest: case.policy}
+    heads = {clause.head.signature for clause in prelude().clauses}
+    called = {read.signature for read in draft.witness.patterns}
+    if called & heads or any(name.startswith("prelude.") for name in draft.steps.rules):
+        used[prelude().digest] = prelude()
     certificate = build_certificate(
         conclusion,
         steps=draft.steps,

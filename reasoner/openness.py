@@ -236,14 +236,13 @@ class Openness:
         """Name the atom that gave the value which a comparison refuses, its value left open."""
         names = literal_names(comparison)
         text = render_literal(comparison, walk.bindings)
-        culprit = next(
-            (
-                atom
-                for atom in reversed(walk.reads)
-                if any(isinstance(a, Variable) and a.name in names for a in atom.arguments)
-            ),
-            clause.head,
-        )
+        givers = [
+            atom
+            for atom in reversed(walk.reads)
+            if any(isinstance(a, Variable) and a.name in names for a in atom.arguments)
+        ]
+        stated = [atom for atom in givers if atom.signature not in self.clauses]
+        culprit = next(iter((*stated, *givers)), clause.head)
         others = {name: value for name, value in walk.bindings.items() if name not in names}
         detail = f"{render_literal(comparison)} is needed, but {text} is {truth.value}"
         undetermined = text if truth is Truth.UNDETERMINED else ""

@@ -32,6 +32,16 @@ from typing import Any, NoReturn
 FORMAT = "proofweave.certificate/1"
 PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcde8"
 """Digest of the rules that stand beside every policy."""
+PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
+"""What these rules conclude."""
+IDENTITY = "prelude.identity:"
+"""Begins the names of rules that carry a predicate over to other names of an entity."""
+NEVER_RENAMED = frozenset(
+    (
+        *("stated_in/2", "valid_on/1", "same_name/2", "document_kind/2", "issuer/2"),
+        *("issued_on/2", "same_as/2", "subclass_of/2"),
+    )
+)
 
 # ---------------------------------------------------------------- rejections
 
@@ -89,9 +99,12 @@ def reject(rejection: str, where: str, message: str) -> NoReturn:
 
 def canonical(value: object) -> bytes:
     """Write RFC 8785 for what certificates hold: texts, integers, ASCII keys."""
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    ).encode()
+    return _ENCODER.encode(value).encode()
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -233,7 +246,7 @@ _TERM = re.compile(
 
 def write_text(text: str) -> str:
     """Write a text as term."""
-    return json.dumps(text, ensure_ascii=False)
+    return json.encoder.encode_basestring(text)
 
 
 def read_number(text: str) -> Fraction:
@@ -304,7 +317,7 @@ def read_value(term: str) -> Value:
     if not _TERM.fullmatch(term):
         raise ValueError(f"{term} is no ground term")
     if term[0] == '"':
-        return ("text", json.loads(term))
+        return ("text", term[1:-1] if "\\" not in term else json.loads(term))
     if term[0] == "@":
         name, inner = term[1:].split("(", 1)
         inner = inner[1:-2]
@@ -394,12 +407,40 @@ def compare(sign: str, left: Value, right: Value) -> str:
 # ---------------------------------------------------------------- units
 
 _PREFIXES = {
-    "Y": 24, "Z": 21, "E": 18, "P": 15, "T": 12, "G": 9, "M": 6, "k": 3, "h": 2, "da": 1,
-    "d": -1, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9, "p": -12, "f": -15, "a": -18,
+    "Y": 24,
+    "Z": 21,
+    "E": 18,
+    "P": 15,
+    "T": 12,
+    "G": 9,
+    "M": 6,
+    "k": 3,
+    "h": 2,
+    "da": 1,
+    "d": -1,
+    "c": -2,
+    "m": -3,
+    "u": -6,
+    "µ": -6,
+    "μ": -6,
+    "n": -9,
+    "p": -12,
+    "f": -15,
+    "a": -18,
 }
 _PREFIX_NAMES = {
-    "tera": 12, "giga": 9, "mega": 6, "kilo": 3, "hecto": 2, "deca": 1,
-    "deci": -1, "centi": -2, "milli": -3, "micro": -6, "nano": -9, "pico": -12,
+    "tera": 12,
+    "giga": 9,
+    "mega": 6,
+    "kilo": 3,
+    "hecto": 2,
+    "deca": 1,
+    "deci": -1,
+    "centi": -2,
+    "milli": -3,
+    "micro": -6,
+    "nano": -9,
+    "pico": -12,
 }
 _PREFIXED = {
     "m meter metre": ("1", "L"),
@@ -539,6 +580,9 @@ class Unreadable(Exception):
     def __init__(self, message: str, position: int) -> None:
         super().__init__(message)
         self.position = position
+
+
+_LOOSE = json.JSONDecoder(strict=False)
 
 
 class Reader:
@@ -727,7 +771,7 @@ class Reader:
     def string(token: str, start: int) -> str:
         """Give the text between the quotes."""
         try:
-            return str(json.loads(token, strict=False))
+            return token[1:-1] if "\\" not in token else str(_LOOSE.decode(token))
         except ValueError:
             raise Unreadable(f"{token} is no text", start) from None
 
@@ -1442,6 +1486,14 @@ def name_rules(found: Sequence[Rule]) -> dict[str, Rule]:
     return rules
 
 
+def identity_rule(sign: str) -> Rule:
+    """Give the rule by which what holds of one name holds of the entity's other names."""
+    name, _, arity = sign.rpartition("/")
+    others = "".join(f", V{number}" for number in range(1, int(arity)))
+    text = f"{name}(X{others}) :- alias(X, Y), {name}(Y{others})."
+    return Rule(f"{IDENTITY}{sign}", Reader(text).statement(), text, None, None)
+
+
 def literal_signatures(literal: Literal) -> Iterator[str]:
     """Yield the signatures that a body literal reads."""
     if literal.sign:
@@ -1760,6 +1812,7 @@ class Examination:
         self.lookups: list[Call] = []
         self.masked: set[Ground] = set()
         self.undetermined: set[str] = set()
+        self.identity_rules: list[Rule] = []
         self.closed_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
         self.out_of_scope = False
@@ -1780,6 +1833,7 @@ class Examination:
         self.check_statements()
         self.check_sources()
         self.read_witness()
+        self.check_prelude()
         self.check_steps()
         self.check_calls()
         self.check_verdict()
@@ -1832,7 +1886,16 @@ class Examination:
             self.not_given.append("the digest of the expected policy")
         for name, record in certificate["rules"].items():
             self._check_rule(name, record)
+        for rule in self.identity_rules:
+            self.rules_by_sign.setdefault(rule.sign, []).append(rule)
         self.checked.append("the rules are as the texts of the policies state them")
+
+    def check_prelude(self) -> None:
+        """Ask for the prelude where the witness calls one of its predicates."""
+        if PRELUDE_HEADS.isdisjoint(self.calls):
+            return
+        if all(record["digest"] != PRELUDE_SHA256 for record in self.certificate["policies"]):
+            reject("WITNESS_INCOMPLETE", "policies", "the witness needs the rules of the prelude")
 
     def _check_effective(self, effective: str, where: str) -> None:
         start, slash, end = effective.partition("/")
@@ -1876,7 +1939,23 @@ class Examination:
                     )
             self.rules[name] = rule
             return
+        if name.startswith(IDENTITY):
+            self._check_identity_rule(name, record, where)
+            return
         reject("RULE_MISMATCH", where, "no policy of the certificate has this rule")
+
+    def _check_identity_rule(self, name: str, record: dict[str, Any], where: str) -> None:
+        """Compare a rule that carries a predicate over to other names of an entity."""
+        try:
+            rule = identity_rule(name.removeprefix(IDENTITY))
+        except (ValueError, Unreadable):
+            reject("RULE_MISMATCH", where, f"{name!r} names no identity rule")
+        if rule.tree != record["clause"] or rule.text != record["text"]:
+            reject("RULE_MISMATCH", where, "an identity rule has another form")
+        if rule.sign in self.rules_by_sign or rule.sign in NEVER_RENAMED:
+            reject("RULE_MISMATCH", where, f"{rule.sign} is not carried over to other names")
+        self.rules[name] = rule
+        self.identity_rules.append(rule)
 
     def check_goal(self, expected: str | None) -> None:
         """Read the goal and compare it with the expected one, up to names of variables."""
@@ -2398,12 +2477,18 @@ class Examination:
     def check_calls(self) -> None:
         """Re-enumerate the rule bodies of every demand, and re-read every lookup."""
         demanded = {demand.sign for demand in self.demands}
+        renamed = self._has_other_names()
         for demand in self.demands:
             self._check_demand(demand)
         for lookup in self.lookups:
-            if lookup.sign not in demanded and lookup.sign in self.rules_by_sign:
+            carried = (
+                renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
+            )
+            if lookup.sign not in demanded and (carried or lookup.sign in self.rules_by_sign):
                 reject(
-                    "WITNESS_INCOMPLETE", lookup.where, f"rules conclude {lookup.sign}: a demand"
+                    "WITNESS_INCOMPLETE",
+                    lookup.where,
+                    f"rules conclude {lookup.sign} too; expected a demand",
                 )
             self._check_lookup(lookup)
         if self.demands or self.lookups:
@@ -2475,6 +2560,23 @@ class Examination:
                 self.trust("that lookups show all statements of the revision in the receipt")
             case _:
                 reject("STRUCTURE", lookup.where, f"{lookup.basis!r} is no basis of a lookup")
+
+    def _has_other_names(self) -> bool:
+        """Whether some entity is known to have another name."""
+        return self._is_stored("same_as/2") or any(
+            row.startswith("same_as(") for row in self.atoms.values()
+        )
+
+    def _is_stored(self, sign: str) -> bool:
+        """Whether a lookup or a facts file that is at hand gives rows of a predicate."""
+        if any(lookup.sign == sign and lookup.answers.rows for lookup in self.lookups):
+            return True
+        sources = self.certificate["sources"]
+        return self.texts is not None and any(
+            self.texts.facts(name, record).rows.get(sign)
+            for name, record in sources.items()
+            if record["decoder"] == "facts/1"
+        )
 
     def _assumption(self, text: str) -> Ground:
         return self.check_atom(text, "assumptions")

@@ -6,7 +6,7 @@ It serves abstention, `not` and aggregates alike: *demands* are calls to derived
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .atom import Atom, Constant, Variable, render_term
 from .bodies import Answers, absence_steps, bound_positions, planned, solutions, unify_head
@@ -78,17 +78,28 @@ def write_witness(
     lookups: Sequence[Call],
     *,
     prove: Callable[[Atom], str | None],
+    prove_row: Callable[[Atom], str | None],
+    uncertain: Collection[Atom],
     basis: Callable[[Signature], str],
     contested: Sequence[Json] = (),
 ) -> Witness:
-    """Write calls; `prove` gives the step that proves an answer, or None if it is only possible."""
+    """Write calls with the steps of their answers.
+
+    `prove` gives the step of a derived answer, None where it is only possible or rests on
+    contested atoms; `prove_row` that of a stored row.
+    """
     return Witness(
-        tuple(_write(call, prove, None) for call in sorted(demands, key=_order)),
+        tuple(_demand(call, prove, uncertain) for call in sorted(demands, key=_order)),
         tuple(
-            _write(call, prove, basis(call.pattern.signature))
+            {
+                "pattern": pattern_text(call.pattern),
+                "answers": _answers(call, prove_row)[0],
+                "basis": basis(call.pattern.signature),
+            }
             for call in sorted(lookups, key=_order)
         ),
         tuple(contested),
+        tuple(call.pattern for call in (*demands, *lookups)),
     )
 
 
@@ -96,19 +107,25 @@ def _order(call: Call) -> str:
     return pattern_text(call.pattern)
 
 
-def _write(call: Call, prove: Callable[[Atom], str | None], basis: str | None) -> Json:
+def _answers(
+    call: Call, prove: Callable[[Atom], str | None]
+) -> tuple[list[Json], list[tuple[str, Atom]]]:
+    """Write the answers with a step, and give the others."""
     answers: list[Json] = []
-    possible: list[str] = []
+    others: list[tuple[str, Atom]] = []
     for text, atom in sorted((str(atom), atom) for atom in set(call.answers)):
         step = prove(atom)
         if step is None:
-            possible.append(text)
+            others.append((text, atom))
         else:
             answers.append({"atom": text, "step": step})
-    record: Json = {"pattern": pattern_text(call.pattern), "answers": answers}
-    if basis is None:
-        return {**record, "possible": possible}
-    return {**record, "basis": basis}
+    return answers, others
+
+
+def _demand(call: Call, prove: Callable[[Atom], str | None], uncertain: Collection[Atom]) -> Json:
+    answers, others = _answers(call, prove)
+    possible = [text for text, atom in others if atom in uncertain]
+    return {"pattern": pattern_text(call.pattern), "answers": answers, "possible": possible}
 
 
 def lookup_basis(policy: Policy, *, facts_are_whole: bool) -> Callable[[Signature], str]:
