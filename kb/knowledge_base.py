@@ -7,6 +7,7 @@ projections/                         rebuildable from the log
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import sqlite3
 import threading
@@ -21,6 +22,7 @@ from .dimension import Dimension, dimension_from_json
 from .document import Document
 from .errors import AlreadyExists, LogCorrupt, NotFound
 from .journal import CHUNK, Admission, Grounded, Journal, no_document, standing_record
+from .lattice import Constraint, LatticeIndex
 from .log import Log
 from .projections import Projections
 from .rdf import RdfProjection
@@ -344,6 +346,21 @@ class KnowledgeBase:
                 Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)
             )
         return tuple(hits)
+
+    def meet(
+        self, constraints: Iterable[Constraint], *, valid_on: datetime.date | None = None
+    ) -> tuple[str, ...]:
+        """Give the names of all instances that satisfy every constraint, sorted."""
+        reading = self._reading
+        return self._projections.meet(reading.log, reading.store, constraints, valid_on)
+
+    def lattice(self) -> LatticeIndex:
+        """Give the lattice index, caught up with the log.
+
+        It is for one thread, and until the next call only; `meet` is safe for several.
+        """
+        reading = self._reading
+        return self._projections.lattice(reading.log, reading.store)
 
     def rdf(self) -> RdfProjection:
         """Give the RDF projection, caught up with the log."""

@@ -215,8 +215,12 @@ class _Columns:
                         problems.append(f"the column {name!r} names no dimension; map it to one")
                     elif meaning.name:
                         meanings[index] = _resolved(meaning, mapping, defined)
-            if not meanings and not problems:
-                problems.append("no column but the subject's is imported")
+        for meaning in listed.values():
+            dimension = defined.get(meaning.name)
+            if dimension is not None and meaning.kind not in (None, dimension.kind):
+                problems.append(f"{meaning.name} is defined as {dimension.kind.value}")
+        if triple is None and not meanings and not problems:
+            problems.append("no column but the subject's is imported")
         if problems:
             raise MappingRejected(f"{where}: " + "; ".join(problems))
         return cls(
