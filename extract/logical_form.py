@@ -90,13 +90,19 @@ class Without:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
-    """The members of a set whose value of a relation compares as stated."""
+class Comparand:
+    """A comparison with what follows it: "more than 5", "earlier than the birth of X"."""
 
-    of: Form
-    relation: Relation
     operator: Operator
-    value: Value
+    value: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """Those with a value of a relation that compares as stated."""
+
+    relation: Relation
+    comparands: tuple[Comparand, ...]
 
 
 Form = Name | Value | Image | Typed | Both | Without | Bounded
@@ -105,6 +111,14 @@ Form = Name | Value | Image | Typed | Both | Without | Bounded
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """By what candidates are compared, and which end wins: "born first"."""
+
+    relation: Relation
+    extreme: Extreme
+
+
+@dataclass(frozen=True, slots=True)
+class CountCriterion:
+    """Candidates are compared by how many values they have: "more directors"."""
 
     relation: Relation
     extreme: Extreme
@@ -125,10 +139,26 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class HowMany:
+    """How many members has the set?"""
+
+    of: Form
+
+
+@dataclass(frozen=True, slots=True)
 class Pick:
     """Which of the candidates wins by the criterion?"""
 
     among: Several
+    criterion: Criterion | CountCriterion
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """Which of a set, or of all of the types, wins by the criterion?"""
+
+    types: tuple[str, ...]
+    of: Form | None
     criterion: Criterion
 
 
@@ -142,11 +172,10 @@ class Alike:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Does the left value compare with the right as stated?"""
+    """Do the values of a set compare as stated?"""
 
-    left: Form
-    operator: Operator
-    right: Form
+    of: Form
+    comparands: tuple[Comparand, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +186,7 @@ class Member:
     of: Form
 
 
-Question = Ask | Pick | Alike | Ordered | Member
+Question = Ask | HowMany | Pick | Best | Alike | Ordered | Member
 
 
 class Mistyped(Exception):
@@ -254,5 +283,8 @@ class Types:
                 return tuple(sorted({each for end in ends for each in end}))
             case Both(left, right):
                 return self.of_form(left) or self.of_form(right)
-            case Without(of) | Bounded(of):
+            case Without(of):
                 return self.of_form(of)
+            case Bounded(relation):
+                starts = [self.sources(path[0]) for path in relation.paths]
+                return tuple(sorted({each for start in starts for each in start}))

@@ -22,9 +22,10 @@ def bare(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """The name as the knowledge base has it."""
+    """The name as the knowledge base has it; `others` are so called but for a disambiguator."""
 
     name: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class NameIndex:
     def look_up(self, written: str) -> Lookup:
         """Find a written name: exactly, then folded, then up to a disambiguator."""
         if written in self._exact:
-            return Exact(written)
+            others = self._bare.get(fold(written), ())
+            return Exact(written, tuple(each for each in others if each != written))
         folded = fold(written)
         if found := self._folded.get(folded):
             return SameName(tuple(found))

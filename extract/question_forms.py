@@ -51,6 +51,10 @@ class Grammar:
     literals: frozenset[str]
 
 
+WORDS = frozenset(
+    ["least", "greatest", "less", "at_most", "greater", "at_least", "equal"]
+)  # what meanings may say beside constituents and dimensions
+
 WORD = "="  # prefix of symbols that stand for one literal word
 
 _PIECE = re.compile(r"\{[a-z_]+\}|@[a-z_]+|[()|?]|[^\s(){}@?|]+")
@@ -181,6 +185,6 @@ def _call(tokens: list[str], symbols: list[str]) -> Call | int | str:
     found = [index for index, symbol in enumerate(symbols) if symbol == stem]
     if len(found) >= count:
         return found[count - 1]
-    if stem in {"least", "greatest"}:
+    if stem in WORDS:
         return stem
     raise ValueError(f"its meaning names {name!r}, which its pattern lacks")

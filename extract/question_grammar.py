@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reasoner.errors import PlanInvalid
 from reasoner.plan import Plan
 
 from .logical_form import Name, Question
@@ -19,6 +20,7 @@ from .question_lexicon import Lexicon, Role
 from .question_operations import operations
 from .question_plan import plan_of
 from .question_tokens import Token, tokens_of
+from .question_values import read_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,11 @@ class QuestionGrammar:
         rejected: PlanRejected | None = None
         for meaning in cheapest:
             assert isinstance(meaning, Question), "forms of `question` mean questions"
-            plan = plan_of(question, meaning, self.lexicon, names, is_past=is_past)
+            try:
+                plan = plan_of(question, meaning, self.lexicon, names, is_past=is_past)
+            except PlanInvalid as error:
+                rejected = PlanRejected(question, str(error))
+                continue
             if isinstance(plan, Plan):
                 plans[plan] = None
             else:
@@ -113,6 +119,9 @@ class QuestionGrammar:
         leaves += (("measure", each, shouted) for each in self.lexicon.criteria.get(words, ()))
         if words in self.lexicon.type_nouns:
             leaves.append(("type", self.lexicon.type_nouns[words], shouted))
+        text = question[tokens[start].start : tokens[end - 1].end]
+        if end - start <= _LONGEST_VALUE:
+            leaves += (("value", value, 1) for value in read_values(text))
         cost = _name_cost(question, tokens, start, end, names)
         if cost is not None:
             first, last = tokens[start], tokens[end - 1]
@@ -163,6 +172,7 @@ class QuestionGrammar:
 
 
 _ENDS = frozenset("?.!")
+_LONGEST_VALUE = 6  # tokens: "between the 3rd of March 1952"
 
 
 def _without_end(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -187,39 +197,52 @@ def _name_cost(
     """Give what a span costs as a name, or None where it can be none.
 
     A delimited name is free, a known name costs 1, an unknown one 3 a word and must look like a
-    name: capitals or digits, with only linking words between them.
+    name: capitals or digits, with only linking words and signs between them.
     """
     span = tokens[start:end]
-    if any(token.name is not None for token in span):
-        return 0 if len(span) == 1 else None
-    if any(token.name is not None and token.text.startswith("[") for token in tokens):
+    if len(span) == 1 and span[0].name is not None:
+        return 0
+    if any(token.text.startswith("[") and token.name is not None for token in tokens):
         return None
     text = question[span[0].start : span[-1].end]
     if text in names:
         return 1
     if names.knows(text):
         return 2 if len(span) > 1 or text[:1].isupper() else 6
-    if end - start > 14:
+    if len(span) > _LONGEST_NAME or not _looks_like_name(span):
         return None
-    looks = [
-        token.text[:1].isupper()
-        or token.text[:1].isdigit()
-        or (token.text.isalpha() and _uncased(token))
+    cost = 2 + 3 * len(span) + (4 if span[-1].word == "'s" else 0)
+    return cost - (2 if names.knows_bare(text) else 0)
+
+
+_LONGEST_NAME = 16  # tokens of an unknown name
+
+
+def _looks_like_name(span: Sequence[Token]) -> bool:
+    """Whether a span has a name's capitals or digits, and between them only links and signs."""
+    first, last = span[0], span[-1]
+    if not (_is_proper(first) or (_is_sign(first) and first.text not in ",:;-)]'")):
+        return False
+    if last.text in ",:;-(¡¿" or (last.word in _LINKS and not _is_proper(last)):
+        return False
+    return any(map(_is_proper, span)) and all(
+        _is_proper(token) or _is_sign(token) or token.word in _LINKS or token.word == "'s"
         for token in span
-    ]
-    signs = [_uncased(token) and not token.text[:1].isalnum() for token in span]
-    if not any(looks) or not (looks[0] or (signs[0] and span[0].text not in ",:;-)]'")):
-        return None
-    if (span[-1].text in ",:;-(¡¿" or span[-1].word in _LINKS or span[-1].word == "'s") and not (
-        looks[-1]
-    ):
-        return None
-    if not all(
-        looked or sign or token.word in _LINKS or token.word == "'s"
-        for looked, sign, token in zip(looks, signs, span, strict=True)
-    ):
-        return None
-    return 2 + 3 * len(span) - (2 if names.knows_bare(text) else 0)
+    )
+
+
+def _is_proper(token: Token) -> bool:
+    initial = token.text[:1]
+    return (
+        token.name is not None
+        or initial.isupper()
+        or initial.isdigit()
+        or (initial.isalpha() and _uncased(token))
+    )
+
+
+def _is_sign(token: Token) -> bool:
+    return _uncased(token) and not token.text[:1].isalnum()
 
 
 def _uncased(token: Token) -> bool:

@@ -10,6 +10,7 @@ from reasoner.plan import (
     Candidate,
     Condition,
     Constraint,
+    Count,
     Exclusion,
     Extremum,
     Given,
@@ -23,14 +24,21 @@ from reasoner.plan import (
     Reference,
     Same,
     Step,
+    Superlative,
+    Threshold,
 )
 
 from .logical_form import (
     Alike,
     Ask,
+    Best,
     Both,
     Bounded,
+    Comparand,
+    CountCriterion,
+    Criterion,
     Form,
+    HowMany,
     Image,
     Member,
     Name,
@@ -38,6 +46,7 @@ from .logical_form import (
     Pick,
     Question,
     Relation,
+    Several,
     Typed,
     Value,
     Without,
@@ -80,6 +89,7 @@ def plan_of(
         dimensions=tuple(lexicon.types.dimensions[name] for name in sorted(used)),
         definitions=definitions,
         period=Period.ANY if is_past else Period.VALID_ON,
+        notes=tuple(builder.notes),
     )
 
 
@@ -90,35 +100,53 @@ class _Builder:
     steps: list[Step] = field(default_factory=list)
     dimensions: set[str] = field(default_factory=set)
     definitions: dict[str, Definition] = field(default_factory=dict)
-    start: Operand | None = None
+    notes: dict[str, None] = field(default_factory=dict)
 
     def question(self, meaning: Question) -> None:
         match meaning:
             case Ask(of):
                 self.add_meet(self.conditions(of))
+            case HowMany(of):
+                self.steps.append(Count(self.add_meet(self.conditions(of))))
             case Pick(among, criterion):
-                candidates = []
-                for member in among.members:
-                    name = self.operand(member)
-                    reference = self.follow(criterion.relation, name)
-                    assert not isinstance(name, Given), "candidates are entities"
-                    candidates.append(Candidate(name, reference))
-                self.steps.append(Extremum(tuple(candidates), criterion.extreme))
+                self.steps.append(self.extremum(among, criterion))
+            case Best(_, of, criterion):
+                (hop,) = self.hops(criterion.relation)
+                whom = None if of is None else self.add_meet(self.conditions(of))
+                self.steps.append(Superlative(whom, hop.dimension, criterion.extreme))
             case Alike(among, relation):
                 ends = tuple(
                     self.follow(relation, self.operand(member)) for member in among.members
                 )
                 self.steps.append(Same(ends))
-            case Ordered(left, operator, right):
-                one, other = self.operand(left), self.operand(right)
-                assert isinstance(one, Reference), "an ordered value is computed"
-                assert not isinstance(other, Named), "an ordered value is no entity"
-                self.steps.append(Order(one, operator, other))
+            case Ordered(of, comparands):
+                values = self.add_meet(self.conditions(of))
+                self.steps.append(Order(values, self.thresholds(comparands)))
             case Member(member, of):
                 whole = self.add_meet(self.conditions(of))
                 one = self.operand(member)
                 assert not isinstance(one, Reference), "a member is named"
                 self.steps.append(Holds(one, whole))
+
+    def extremum(self, among: Several, criterion: Criterion | CountCriterion) -> Extremum:
+        candidates = []
+        for member in among.members:
+            entity = self.operand(member)
+            assert not isinstance(entity, Given), "candidates are entities"
+            measure = self.follow(criterion.relation, entity)
+            if isinstance(criterion, CountCriterion):
+                self.steps.append(Count(measure))
+                measure = Reference(len(self.steps) - 1)
+            candidates.append(Candidate(entity, measure))
+        return Extremum(tuple(candidates), criterion.extreme)
+
+    def thresholds(self, comparands: tuple[Comparand, ...]) -> tuple[Threshold, ...]:
+        found = []
+        for comparand in comparands:
+            operand = self.operand(comparand.value)
+            assert not isinstance(operand, Named), "a threshold is a value"
+            found.append(Threshold(comparand.operator, operand))
+        return tuple(found)
 
     def add_meet(self, conditions: tuple[Condition, ...]) -> Reference:
         step = Meet(conditions)
@@ -140,10 +168,9 @@ class _Builder:
                 return self.conditions(left) + self.conditions(right)
             case Without(of, excluded):
                 return (*self.conditions(of), Exclusion(self.operand(excluded)))
-            case Bounded(of, relation, operator, value):
-                inner = self.conditions(of)
-                hops = self.hops(relation)
-                return (*inner, Bound(hops[-1].dimension, operator, Given(value.value)))
+            case Bounded(relation, comparands):
+                (hop,) = self.hops(relation)
+                return (Bound(hop.dimension, self.thresholds(comparands)),)
             case Typed(_, of):
                 return self.conditions(of)
             case Name() | Value():
@@ -218,20 +245,35 @@ class _Builder:
 
     def named(self, name: Name) -> Named:
         match self.names.look_up(name.text):
-            case Exact(found):
+            case Exact(found, others):
+                if others:
+                    self.note(f"“{found}” is read as that name, not as {_listed(others)}")
                 return Named(name.text, (found,))
             case SameName(found):
                 return Named(name.text, found)
             case Disambiguated(found):
                 if len(found) == 1:
+                    self.note(f"“{name.text}” is read as {_listed(found)}")
                     return Named(name.text, found)
                 raise _SeveralReadings(
-                    Ambiguous(
-                        f"{name.text!r} may be {' or '.join(found)}; expected one of them", found
-                    )
+                    Ambiguous(f"“{name.text}” may be {_listed(found)}; expected one of them", found)
                 )
-            case UnknownName():
+            case UnknownName(nearest):
+                near = f"; nearest is {_listed(nearest)}" if nearest else ""
+                self.note(f"“{name.text}” is no known name{near}")
                 return Named(name.text, (name.text,))
+
+    def note(self, text: str) -> None:
+        self.notes[text] = None
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = " or ".join(f"“{name}”" for name in names[:_SHOWN])
+    more = len(names) - _SHOWN
+    return f"{shown} or {more} more" if more > 0 else shown
+
+
+_SHOWN = 5
 
 
 def _only_path(definition: Definition) -> Path | None:

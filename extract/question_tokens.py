@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     r"\[(?P<bracketed>[^\[\]]+)\]"
     r"|“(?P<curly>[^“”]+)”"
     r"|\"(?P<straight>[^\"]+)\""
-    r"|(?P<possessive>['’]s\b)"
+    r"|(?P<possessive>(?:['’]|&apos;)s\b)"
     r"|(?P<word>\w+(?:[-.&/]\w+)*)"
     r"|(?P<sign>\S)",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ def tokens_of(question: str) -> tuple[Token, ...]:
     for match in _TOKEN.finditer(question):
         name = match["bracketed"] or match["curly"] or match["straight"]
         text = match.group()
-        word = text.casefold().replace("’", "'")
+        word = text.casefold().replace("’", "'").replace("&apos;", "'")
         tokens.append(Token(text, word, match.start(), match.end(), name))
     return tuple(tokens)
 

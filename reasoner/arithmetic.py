@@ -119,7 +119,7 @@ def compare(operator: Operator, left: Constant, right: Constant) -> Truth:
         return Truth.UNDETERMINED
     if operator is Operator.EQUAL:
         return _truth(left == right)
-    if left == right or left == INFIMUM or right == SUPREMUM:
+    if left in (right, INFIMUM) or right == SUPREMUM:
         return Truth.TRUE
     if left == SUPREMUM or right == INFIMUM:
         return Truth.FALSE

@@ -11,9 +11,22 @@ from itertools import combinations
 
 from .atom import Atom, Term
 from .clause import Absent, Aggregate, AggregateFunction, Clause, Comparison, Operator, Positive
-from .hop import DimensionType, Direction
-from .meet import Body, StepPredicates, add_stated, spoken
-from .plan import Constraint, Count, Extreme, Extremum, Holds, Meet, Order, Reference, Same
+from .hop import DimensionType, Direction, ValueKind
+from .meet import SAID, Body, StepPredicates, add_stated, add_threshold, kind_of, spoken
+from .plan import (
+    Condition,
+    Constraint,
+    Count,
+    Extreme,
+    Extremum,
+    Holds,
+    Meet,
+    Order,
+    Reference,
+    Same,
+    Superlative,
+    Threshold,
+)
 
 MEASURE = "measure"
 COMMON = "in_common"
@@ -25,15 +38,6 @@ OPPOSITE = {
     Operator.AT_LEAST: Operator.LESS,
     Operator.GREATER: Operator.AT_MOST,
     Operator.AT_MOST: Operator.GREATER,
-}
-
-_SAID = {
-    Operator.EQUAL: "is equal to",
-    Operator.UNEQUAL: "differs from",
-    Operator.LESS: "is less than",
-    Operator.AT_MOST: "is at most",
-    Operator.GREATER: "is greater than",
-    Operator.AT_LEAST: "is at least",
 }
 
 
@@ -83,7 +87,7 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
                 body.add(Positive(Atom(f"{MEASURE}_{rival}", (entity, other))))
                 body.add(
                     Comparison(operator, own, other),
-                    f"{spoken(own)} {_SAID[operator]} {spoken(other)} of {spoken(entity)}",
+                    f"{spoken(own)} {SAID[operator]} {spoken(other)} of {spoken(entity)}",
                 )
         lead = f"{spoken(winner)} has the {step.extreme.value} value"
         clauses.append(rule(Atom(head, (winner,)), body, f"{head}_{number}", lead=lead))
@@ -154,57 +158,96 @@ def _last_hop(predicates: StepPredicates, reference: Reference, body: Body) -> _
 
 
 def compile_order(predicates: StepPredicates, step: Order, head: str) -> list[Clause]:
-    """Give the rule for yes, with the comparison asked for, and for no, with its opposite."""
-    clauses = []
-    for operator, negated in ((step.operator, False), (OPPOSITE[step.operator], True)):
-        body = Body()
-        left = predicates.answers(step.left, body)
-        right = predicates.operand(step.right, body)
-        body.add(Comparison(operator, left, right))
-        clauses.append(
-            rule(
-                Atom(head, (), negated),
-                body,
-                f"not_{head}" if negated else head,
-                lead=f"{'No' if negated else 'Yes'}, "
-                f"{spoken(left)} {_SAID[operator]} {spoken(right)}",
-            )
+    """Give the rule for yes, with every threshold, and per threshold one for no."""
+    yes = Body()
+    value = predicates.answers(step.of, yes)
+    for threshold in step.thresholds:
+        add_threshold(predicates, yes, value, threshold)
+    clauses = [rule(Atom(head), yes, head, lead="Yes")]
+    for number, threshold in enumerate(step.thresholds, start=1):
+        no = Body()
+        value = predicates.answers(step.of, no)
+        add_threshold(
+            predicates, no, value, Threshold(OPPOSITE[threshold.operator], threshold.operand)
         )
+        name = f"not_{head}_{number}" if len(step.thresholds) > 1 else f"not_{head}"
+        clauses.append(rule(Atom(head, (), negated=True), no, name, lead="No"))
     return clauses
+
+
+def compile_superlative(predicates: StepPredicates, step: Superlative, head: str) -> list[Clause]:
+    """Give the rule for those whose value is the least or greatest of all that are compared."""
+    dimension = predicates.plan.type_of(step.dimension)
+
+    def compared(body: Body, subject: str, value: str) -> tuple[Term, Term]:
+        if step.of is None:
+            who: Term = body.fresh(subject)
+        else:
+            who = predicates.answers(step.of, body)
+        what = body.fresh(value)
+        add_stated(body, dimension, who, what)
+        return who, what
+
+    function = AggregateFunction.MIN if step.extreme is Extreme.LEAST else AggregateFunction.MAX
+    body = Body()
+    winner, own = compared(body, "winner", dimension.name)
+    first = len(body.literals)
+    _, other = compared(body, "other", "other_value")
+    conditions = tuple(each for each in body.literals[first:] if not isinstance(each, Aggregate))
+    del body.literals[first:]
+    del body.sentences[len(body.sentences) - 1 :]
+    body.add(
+        Aggregate(Operator.EQUAL, own, function, (other,), conditions),
+        f"{spoken(own)} is the {step.extreme.value} of all",
+    )
+    return [rule(Atom(head, (winner,)), body, head, lead=spoken(winner))]
 
 
 def compile_holds(predicates: StepPredicates, step: Holds, head: str) -> list[Clause]:
     """Give the rule for yes and those for no: a stated denial, or another functional value."""
+    meet = predicates.plan.steps[step.step.step]
+    last = meet.conditions[-1] if isinstance(meet, Meet) else None
     yes = Body()
     member = predicates.operand(step.member, yes)
-    predicates.answers(step.step, yes, member)
+    if _is_class(predicates, last):
+        value = predicates.answers(step.step, yes)
+        yes.add(Positive(Atom("under", (value, member))), kind_of(value, member))
+    else:
+        predicates.answers(step.step, yes, member)
     clauses = [rule(Atom(head), yes, head, lead="Yes")]
-    meet = predicates.plan.steps[step.step.step]
-    if not isinstance(meet, Meet) or len(meet.conditions) != 1:
+    if not isinstance(meet, Meet) or len(meet.conditions) > 1 or not isinstance(last, Constraint):
         return clauses
-    (condition,) = meet.conditions
-    if not isinstance(condition, Constraint):
-        return clauses
-    no_head = Atom(head, (), negated=True)
-    dimension = predicates.plan.type_of(condition.hop.dimension)
-    denied = Body()
-    member = predicates.operand(step.member, denied)
-    other = predicates.operand(condition.operand, denied)
-    forward = condition.hop.direction is Direction.FORWARD
-    subject, value = (other, member) if forward else (member, other)
+    dimension = predicates.plan.type_of(last.hop.dimension)
+
+    def pair(body: Body) -> tuple[Term, Term]:
+        """Give subject and value of the question, binding them in a body."""
+        one = predicates.operand(step.member, body)
+        other = predicates.operand(last.operand, body)
+        return (other, one) if last.hop.direction is Direction.FORWARD else (one, other)
+
+    no = Atom(head, (), negated=True)
     if dimension.name not in {each.type.name for each in predicates.plan.definitions}:
+        denied = Body()
+        subject, value = pair(denied)
         denied.add(
             Positive(Atom(dimension.name, (subject, value), negated=True)),
             f"the {dimension.label} of {spoken(subject)} is stated not to be {spoken(value)}",
         )
-        clauses.append(rule(no_head, denied, f"not_{head}_denied", lead="No"))
-    if dimension.functional:
+        clauses.append(rule(no, denied, f"not_{head}_denied", lead="No"))
+    if dimension.functional and dimension.kind is not ValueKind.TAXONOMIC:
         differs = Body()
-        member = predicates.operand(step.member, differs)
-        other = predicates.operand(condition.operand, differs)
-        subject, value = (other, member) if forward else (member, other)
+        subject, value = pair(differs)
         stated = differs.fresh(dimension.name)
         add_stated(differs, dimension, subject, stated)
         differs.add(Comparison(Operator.UNEQUAL, stated, value))
-        clauses.append(rule(no_head, differs, f"not_{head}_other", lead=f"No, not {spoken(value)}"))
+        clauses.append(rule(no, differs, f"not_{head}_other", lead=f"No, not {spoken(value)}"))
     return clauses
+
+
+def _is_class(predicates: StepPredicates, condition: Condition | None) -> bool:
+    """Whether a condition yields values of a taxonomic dimension, which lie under classes."""
+    return (
+        isinstance(condition, Constraint)
+        and condition.hop.direction is Direction.FORWARD
+        and predicates.plan.type_of(condition.hop.dimension).kind is ValueKind.TAXONOMIC
+    )

@@ -255,9 +255,7 @@ def _ready(
                 return Assign(index, *found)
         case Absent(atom):
             named = {
-                a.name
-                for a in atom.arguments
-                if isinstance(a, Variable) and not is_anonymous(a)
+                a.name for a in atom.arguments if isinstance(a, Variable) and not is_anonymous(a)
             }
             if named <= bound:
                 return Refute(index, atom, bound_positions(atom, bound))
@@ -336,9 +334,7 @@ def plan_rule(number: int, clause: Clause, node: Node) -> tuple[RulePlan, ...]:
     """Plan one clause for one node. Raises Unsafe."""
     head = clause.head
     bound = {
-        argument.name
-        for at in node.bound
-        if isinstance(argument := head.arguments[at], Variable)
+        argument.name for at in node.bound if isinstance(argument := head.arguments[at], Variable)
     }
     steps = order_body(clause.body, bound, outer=frozenset(names_of(head)))
     loose = names_of(head) - bound

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from .atom import Atom, Term, Variable, render_term
 from .clause import Comparison, Literal, Operator, Positive
 from .hop import DimensionType, Direction, ValueKind, is_same_name
-from .plan import Bound, Constraint, Exclusion, Given, Meet, Named, Operand, Plan, Reference
+from .plan import (
+    Bound,
+    Constraint,
+    Exclusion,
+    Given,
+    Meet,
+    Named,
+    Operand,
+    Plan,
+    Reference,
+    Threshold,
+)
 
 
 @dataclass(slots=True)
@@ -109,18 +120,15 @@ def compile_meet(
                     add_stated(body, used, term, value)
                     body.add(
                         Positive(Atom("under", (value, operands[condition]))),
-                        f"{spoken(value)} is a kind of {spoken(operands[condition])}",
+                        kind_of(value, operands[condition]),
                     )
                 else:
                     add_stated(body, used, term, operands[condition])
-            case Bound(dimension, operator, operand):
-                right = predicates.operand(operand, body)
+            case Bound(dimension, thresholds):
                 value = body.fresh(dimension)
                 add_stated(body, predicates.plan.type_of(dimension), term, value)
-                body.add(
-                    Comparison(operator, value, right),
-                    f"{spoken(value)} {operator.value} {spoken(right)}",
-                )
+                for threshold in thresholds:
+                    add_threshold(predicates, body, value, threshold)
             case Exclusion(operand):
                 other = predicates.operand(operand, body)
                 body.add(
@@ -146,12 +154,38 @@ def _answer_of(plan: Plan, step: Meet, body: Body) -> Term:
     raise AssertionError("a meet step has a condition that yields its answers")
 
 
+SAID = {
+    Operator.EQUAL: "is equal to",
+    Operator.UNEQUAL: "differs from",
+    Operator.LESS: "is less than",
+    Operator.AT_MOST: "is at most",
+    Operator.GREATER: "is greater than",
+    Operator.AT_LEAST: "is at least",
+}
+
+
+def add_threshold(
+    predicates: StepPredicates, body: Body, value: Term, threshold: Threshold
+) -> None:
+    """Add that a value compares with the operand of a threshold."""
+    right = predicates.operand(threshold.operand, body)
+    body.add(
+        Comparison(threshold.operator, value, right),
+        f"{spoken(value)} {SAID[threshold.operator]} {spoken(right)}",
+    )
+
+
 def add_stated(body: Body, dimension: DimensionType, subject: Term, value: Term) -> None:
     """Add that a dimension of a subject has a value."""
     body.add(
         Positive(Atom(dimension.name, (subject, value))),
         f"the {dimension.label} of {spoken(subject)} is {spoken(value)}",
     )
+
+
+def kind_of(value: Term, above: Term) -> str:
+    """Say that a value lies under a class."""
+    return f"{spoken(value)} is a kind of {spoken(above)}"
 
 
 def spoken(term: Term) -> str:

@@ -58,12 +58,23 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """A comparison with an operand: `> 5000000 EUR`."""
+
+    operator: Operator
+    operand: Reference | Given
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
-    """X whose value of a dimension compares with the operand as stated."""
+    """X with a value of a dimension that passes every threshold."""
 
     dimension: str
-    operator: Operator
-    operand: Operand
+    thresholds: tuple[Threshold, ...]
+
+    def __post_init__(self) -> None:
+        if not self.thresholds:
+            raise PlanInvalid(f"the bound on {self.dimension!r} has no threshold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +145,26 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Whether the left values compare with the right ones as stated: yes or no."""
+    """Whether the values of a step pass every threshold: yes or no."""
 
-    left: Reference
-    operator: Operator
-    right: Reference | Given
+    of: Reference
+    thresholds: tuple[Threshold, ...]
+
+    def __post_init__(self) -> None:
+        if not self.thresholds:
+            raise PlanInvalid("a comparison has no threshold")
+
+
+@dataclass(frozen=True, slots=True)
+class Superlative:
+    """Those among the answers of a step, or among all, whose value in a dimension is extreme.
+
+    Only where a named source is complete for everything that is compared.
+    """
+
+    of: Reference | None
+    dimension: str
+    extreme: Extreme
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +175,7 @@ class Holds:
     step: Reference
 
 
-Step = Meet | Count | Extremum | Same | Order | Holds
+Step = Meet | Count | Extremum | Superlative | Same | Order | Holds
 
 
 class Period(Enum):
@@ -164,6 +190,7 @@ class Plan:
     """A question understood: steps in order, the last one answers.
 
     `dimensions` are the stored dimensions used and `definitions` the derived ones, both by name.
+    `notes` tell people what was chosen for them or is not known, such as the readings of a name.
     """
 
     question: str
@@ -171,6 +198,7 @@ class Plan:
     dimensions: tuple[DimensionType, ...]
     definitions: tuple[Definition, ...] = ()
     period: Period = Period.VALID_ON
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.steps:
@@ -211,7 +239,7 @@ def operands_of(step: Step) -> tuple[Operand, ...]:
     """Give the operands of a step, in order."""
     match step:
         case Meet(conditions):
-            return tuple(condition.operand for condition in conditions)
+            return tuple(operand for condition in conditions for operand in _operands(condition))
         case Extremum(candidates):
             return tuple(
                 operand
@@ -222,10 +250,18 @@ def operands_of(step: Step) -> tuple[Operand, ...]:
             return (of,)
         case Same(operands):
             return operands
-        case Order(left, _, right):
-            return (left, right)
+        case Order(of, thresholds):
+            return (of, *(threshold.operand for threshold in thresholds))
+        case Superlative(among):
+            return () if among is None else (among,)
         case Holds(member, reference):
             return (member, reference)
+
+
+def _operands(condition: Condition) -> tuple[Operand, ...]:
+    if isinstance(condition, Bound):
+        return tuple(threshold.operand for threshold in condition.thresholds)
+    return (condition.operand,)
 
 
 def value_kind(plan: Plan, reference: Reference) -> ValueKind:
@@ -254,10 +290,10 @@ def type_problems(plan: Plan) -> tuple[str, ...]:
                 )
     for index, step in enumerate(plan.steps):
         try:
-            problems += (f"step {index}: {problem}" for problem in _step_problems(plan, step))
+            problems += _step_problems(plan, step)
         except PlanInvalid as error:
             problems.append(f"step {index}: {error}")
-    return tuple(problems)
+    return tuple(dict.fromkeys(problems))
 
 
 def _step_problems(plan: Plan, step: Step) -> list[str]:
@@ -267,10 +303,7 @@ def _step_problems(plan: Plan, step: Step) -> list[str]:
             for condition in conditions:
                 if isinstance(condition, Bound):
                     bounded = plan.type_of(condition.dimension)
-                    if not bounded.kind.is_ordered and condition.operator not in (
-                        Operator.EQUAL,
-                        Operator.UNEQUAL,
-                    ):
+                    if not bounded.kind.is_ordered and _needs_order(condition.thresholds):
                         problems.append(f"{bounded.label} has no order to compare by")
                 if isinstance(condition, Constraint):
                     problems += _constraint_problems(plan, condition)
@@ -279,22 +312,35 @@ def _step_problems(plan: Plan, step: Step) -> list[str]:
                 if not value_kind(plan, candidate.measure).is_ordered:
                     problems.append("candidates are compared by values that have no order")
                     break
-        case Order(left, operator, _):
-            if (
-                operator not in (Operator.EQUAL, Operator.UNEQUAL)
-                and not value_kind(plan, left).is_ordered
-            ):
+        case Order(of, thresholds):
+            if _needs_order(thresholds) and not value_kind(plan, of).is_ordered:
                 problems.append("the compared values have no order")
+        case Superlative(of, dimension):
+            compared = plan.type_of(dimension)
+            if not compared.kind.is_ordered:
+                problems.append(f"{compared.label} has no order to compare by")
+            behind = () if of is None else _dimensions_behind(plan, of)
+            problems += _not_closed(plan, (*behind, dimension), "compared with all others")
         case Count(of):
-            problems += (
-                f"what has a {plan.type_of(name).label} cannot be counted, "
-                "because no source is declared complete for it"
-                for name in _dimensions_behind(plan, of)
-                if not plan.type_of(name).closed_by
-            )
+            problems += _not_closed(plan, _dimensions_behind(plan, of), "counted")
         case Same() | Holds():
             pass
     return problems
+
+
+def _needs_order(thresholds: tuple[Threshold, ...]) -> bool:
+    return any(
+        threshold.operator not in (Operator.EQUAL, Operator.UNEQUAL) for threshold in thresholds
+    )
+
+
+def _not_closed(plan: Plan, dimensions: tuple[str, ...], verb: str) -> list[str]:
+    return [
+        f"what has a {plan.type_of(name).label} cannot be {verb}, "
+        "because no source is declared complete for it"
+        for name in dimensions
+        if not plan.type_of(name).closed_by
+    ]
 
 
 def _dimensions_behind(plan: Plan, reference: Reference) -> tuple[str, ...]:

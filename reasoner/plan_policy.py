@@ -24,6 +24,7 @@ from .compare import (
     compile_holds,
     compile_order,
     compile_same,
+    compile_superlative,
     rule,
 )
 from .errors import PlanInvalid
@@ -41,6 +42,7 @@ from .plan import (
     Reference,
     Same,
     Step,
+    Superlative,
     operands_of,
 )
 
@@ -99,6 +101,8 @@ def _compile_step(predicates: StepPredicates, step: Step, head: str) -> list[Cla
             return compile_count(predicates, step, head)
         case Extremum():
             return compile_extremum(predicates, step, head)
+        case Superlative():
+            return compile_superlative(predicates, step, head)
         case Same():
             return compile_same(predicates, step, head)
         case Order():

@@ -19,6 +19,7 @@ from reasoner.plan import (
     Plan,
     Reference,
     Same,
+    Threshold,
 )
 from reasoner.plan_policy import compile_plan
 
@@ -137,7 +138,7 @@ def test_order_has_a_yes_and_a_no() -> None:
         (
             Meet((Constraint(Hop("date_of_birth"), KISMET),)),
             Meet((Constraint(Hop("date_of_birth"), RIFLE),)),
-            Order(Reference(0), Operator.LESS, Reference(1)),
+            Order(Reference(0), (Threshold(Operator.LESS, Reference(1)),)),
         ),
         (BORN,),
     )
