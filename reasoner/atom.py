@@ -60,6 +60,9 @@ class Atom:
         return f"{sign}{self.predicate}({', '.join(map(render_term, self.arguments))})"
 
 
+_quote = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def render_term(term: Term) -> str:
     """Write a term canonically: `acme`, `"Acme"`, `12`, `@decimal("0.05")`, `@date("2026-01")`.
 
@@ -70,7 +73,7 @@ def render_term(term: Term) -> str:
         case Variable(name) | Symbol(name):
             return name
         case str():
-            return json.dumps(term, ensure_ascii=False)
+            return _quote(term)
         case Fraction():
             text = format_number(term)
             return text if term.denominator == 1 else f'@decimal("{text}")'
