@@ -295,10 +295,9 @@ class Journal:
 
     def _kinds(self) -> dict[str, str]:
         """What values the defined dimensions have, by the dimension's name."""
-        return {
-            str(form["name"]): _VALUE_KINDS[DimensionKind(form["kind"])]
-            for form in self._store.dimensions()
-        }
+        with self._lock:
+            kinds = self._store.dimension_kinds()
+        return {name: _VALUE_KINDS[DimensionKind(kind)] for name, kind in kinds.items()}
 
 
 def standing_record(store: Store, source_sha256: str) -> DocumentRecord:

@@ -391,6 +391,12 @@ class Store:
         rows = self._connection.execute("SELECT form FROM dimension ORDER BY name")
         return tuple(json.loads(form) for (form,) in rows)
 
+    def dimension_kinds(self) -> dict[str, str]:
+        """Give the kind of each defined dimension, by name."""
+        return dict(
+            self._connection.execute("SELECT name, json_extract(form, '$.kind') FROM dimension")
+        )
+
     def policies(self) -> tuple[PolicyRecord, ...]:
         """Give all policy versions, by id and then in order of publication."""
         rows = self._connection.execute("SELECT * FROM policy ORDER BY id, published")

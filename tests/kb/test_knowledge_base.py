@@ -78,6 +78,29 @@ def test_reopening_gives_the_same(
         assert list(again.every_statement()) == list(base.every_statement())
 
 
+@pytest.mark.parametrize(
+    ("data", "quote"),
+    [
+        ("\ufeffÉmile sits in Orléans.\r\nEnd.\r\n".encode(), "Émile sits in Orléans."),
+        ("E\u0301mile sits in Orle\u0301ans.".encode(), "E\u0301mile sits in Orle\u0301ans."),
+        ("👩‍🔬👍🏽 𝔘 sits in 東京。".encode(), "𝔘 sits in 東京。"),
+        (b"line one\rsits in\rTours\r", "line one\nsits in\nTours"),
+    ],
+)
+def test_quotes_survive_in_every_script(
+    base: KnowledgeBase, ground: Ground, data: bytes, quote: str
+) -> None:
+    document = decode(data, name="a.txt")
+    pair = ground(document, quote, "Émile 👍🏽", "seat", Entity("Orle\u0301ans"))
+    base.admit(document, data, [pair], run="r1")
+    with KnowledgeBase.open(base.directory) as again:
+        ((statement_id, statement, (evidence,)),) = again.every_statement()
+        assert (statement_id, statement, evidence) == (pair[0].id, *pair)
+        text = again.document(evidence.source_sha256).text
+        assert text[evidence.start : evidence.end] == evidence.quote == quote
+        again.verify_log()
+
+
 def test_no_quote_no_fact(
     base: KnowledgeBase, letter: Document, letter_bytes: bytes, cover: Grounded, seat: Grounded
 ) -> None:
