@@ -1,1 +1,0 @@
-def run_tests(*a, **k): return ()
