@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from json.encoder import encode_basestring
 
 from kb.quantity import Date, Quantity, format_number
 
@@ -60,9 +60,6 @@ class Atom:
         return f"{sign}{self.predicate}({', '.join(map(render_term, self.arguments))})"
 
 
-_quote = json.JSONEncoder(ensure_ascii=False).encode
-
-
 def render_term(term: Term) -> str:
     """Write a term canonically: `acme`, `"Acme"`, `12`, `@decimal("0.05")`, `@date("2026-01")`.
 
@@ -73,7 +70,7 @@ def render_term(term: Term) -> str:
         case Variable(name) | Symbol(name):
             return name
         case str():
-            return _quote(term)
+            return encode_basestring(term)
         case Fraction():
             text = format_number(term)
             return text if term.denominator == 1 else f'@decimal("{text}")'
