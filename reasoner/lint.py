@@ -15,6 +15,7 @@ from .clause_lint import (
     check_safety,
     check_sentence,
     indicator,
+    nearest_name,
     warn_at,
 )
 from .closedness import dependencies, open_because_of
@@ -158,8 +159,8 @@ def _check_stratification(policy: Policy) -> Iterator[Finding]:
                     yield warn_at(
                         clause,
                         "unstratified",
-                        f"{render_literal(literal)} depends on {indicator(head)} itself, through "
-                        f"{', '.join(map(indicator, cycle))}; facts that close the cycle are rejected",
+                        f"{render_literal(literal)} depends on {indicator(head)} itself through "
+                        f"{', '.join(map(indicator, cycle))}; facts that close the cycle fail",
                     )
 
 
@@ -213,5 +214,5 @@ def _check_productive(policy: Policy) -> Iterator[Finding]:
             yield warn_at(
                 clause,
                 "never_fires",
-                f"it needs {indicator(waits)}, whose rules all need {indicator(waits)} or each other first",
+                f"it needs {indicator(waits)}, whose rules all wait for each other",
             )
