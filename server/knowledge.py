@@ -13,7 +13,6 @@ import yaml
 from extract.names import NameIndex
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
-from extract.taxonomy import TAXONOMY_READER
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.facts import FactBase, Signature, facts_of
@@ -39,12 +38,9 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
             for dimension in pack.knowledge_dimensions():
                 base.define_dimension(dimension)
             for taxonomy in pack.taxonomies:
-                base.admit(
-                    taxonomy.document(),
-                    taxonomy.text.encode(),
-                    taxonomy.statements(),
-                    run=TAXONOMY_READER,
-                )
+                document, data = taxonomy.document(), taxonomy.text.encode()
+                run = f"pack {pack.name}@{pack.version}"
+                base.admit(document, data, taxonomy.statements(), run=run)
     finally:
         base.close()
     listed = [str(Path(name).resolve()) if Path(name).is_dir() else name for name in packs]
