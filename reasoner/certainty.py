@@ -23,7 +23,16 @@ class Certainty:
     Source: Dowling and Gallier 1984, linear-time unit propagation for Horn formulae.
     """
 
-    __slots__ = ("_body", "_certain", "_doubts", "_head", "_is_stated", "_next", "_records", "_waiting")
+    __slots__ = (
+        "_body",
+        "_certain",
+        "_doubts",
+        "_head",
+        "_is_stated",
+        "_next",
+        "_records",
+        "_waiting",
+    )
 
     def __init__(
         self,

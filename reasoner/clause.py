@@ -146,9 +146,7 @@ def bind_term(term: Term, bindings: Mapping[str, Constant]) -> Term:
 
 def bind_atom(atom: Atom, bindings: Mapping[str, Constant]) -> Atom:
     """Replace the bound variables of an atom by their values."""
-    return Atom(
-        atom.predicate, tuple(bind_term(a, bindings) for a in atom.arguments), atom.negated
-    )
+    return Atom(atom.predicate, tuple(bind_term(a, bindings) for a in atom.arguments), atom.negated)
 
 
 def render_expression(

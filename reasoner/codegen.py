@@ -60,6 +60,7 @@ class CompiledGoal:
     checks: dict[int, tuple[int, ...]]
     heads: dict[int, Template]
     bodies: dict[int, tuple[Template | None, ...]]
+    derived: frozenset[Signature]
     source: str
     bind: Callable[..., Callable[[object], object]]
 
@@ -216,8 +217,10 @@ def _write_steps(function: _Function, steps: tuple[Step, ...], group: int | None
         match step:
             case Read(_, atom, bound):
                 node = Node(atom.signature, bound)
-                if group is not None and node in writer.nodes and (
-                    writer.waiting_group(node) == group
+                if (
+                    group is not None
+                    and node in writer.nodes
+                    and (writer.waiting_group(node) == group)
                 ):
                     name, state = writer.name("f"), function.state()
                     key = function.key(atom, bound)
@@ -246,7 +249,8 @@ def _write_steps(function: _Function, steps: tuple[Step, ...], group: int | None
                 check, target = function.check(index), function.term(variable)
                 function.known.add(variable.name)
                 if isinstance(expression, Operation):
-                    function.line(f"{target}, {check} = define({function.node}, {function.expression(expression)})")
+                    computed = function.expression(expression)
+                    function.line(f"{target}, {check} = define({function.node}, {computed})")
                 else:
                     function.line(f"{target} = {function.term(expression)}")
                     function.line(f"{check} = T")
@@ -258,9 +262,7 @@ def _write_steps(function: _Function, steps: tuple[Step, ...], group: int | None
                     function.fail_if("rows")
                     function.line(f"{check} = T")
                 else:
-                    function.line(
-                        f"{check} = absent({number}, rows) if rows or tainted else T"
-                    )
+                    function.line(f"{check} = absent({number}, rows) if rows or tainted else T")
                     function.fail_if(f"{check} is F")
             case Collect():
                 _write_collect(function, step)
@@ -302,9 +304,7 @@ def _write_collect(function: _Function, step: Collect) -> None:
     for inner_step in step.steps:
         for variable in _new_names(inner_step):
             names.setdefault(variable, f"z{len(names)}")
-    inner = _Function(
-        writer, writer.begin(f"def {name}(state, out):"), names, function.node, known
-    )
+    inner = _Function(writer, writer.begin(f"def {name}(state, out):"), names, function.node, known)
     if known:
         inner.line(f"{arguments} = state")
     _write_steps(inner, step.steps, None)
@@ -415,7 +415,7 @@ _GROUP = """\
             cell.waiting.append((function, state))
             return
         if not cell.done:
-            if cell.frame is not new{group}: loop(number, k)
+            if cell.frame is not new{group}: loop(number)
             cell.waiting.append((function, state))
         work += len(cell.rows)
         if work > limit: tick()
@@ -425,7 +425,7 @@ _GROUP = """\
         cell = table.get(k)
         if cell is not None:
             if cell.done: return cell.rows
-            loop(number, k)
+            loop(number)
         before, new_before = g{group}, new{group}
         g{group}, new{group} = [], []
         cell = table[k] = Cell(k, starts{group}[number][1])
@@ -516,6 +516,7 @@ def compile_goal(plan: GoalPlan) -> CompiledGoal:
         checks=writer.checks,
         heads=heads,
         bodies=bodies,
+        derived=frozenset(clause.head.signature for clause in plan.clauses),
         source=source,
         bind=namespace["bind"],
     )

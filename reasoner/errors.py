@@ -4,6 +4,7 @@ ProofweaveError
 └── ReasonerError
     ├── PolicyRejected          a policy or facts file with errors; carries every finding
     ├── GoalRejected            a goal that cannot be read, is unknown or unbound where not allowed
+    ├── PlanInvalid             a plan whose steps do not fit together
     ├── HypergraphRejected      a hypergraph file that does not follow the format
     ├── ResumeRejected          a resume token that is damaged or belongs to another question
     ├── EngineDisagreement      two engines closed the same program differently; never an answer
@@ -66,10 +67,21 @@ class GoalRejected(ReasonerError):
     code: ClassVar[str] = "GOAL_REJECTED"
 
 
+class PlanInvalid(ReasonerError):
+    """A plan whose steps do not fit together: a wrong reference, an unknown dimension, no order."""
+
+    code: ClassVar[str] = "PLAN_INVALID"
+
+
 class HypergraphRejected(ReasonerError):
-    """A hypergraph file that does not follow the documented format."""
+    """A hypergraph file that does not follow the documented format; carries every problem."""
 
     code: ClassVar[str] = "HYPERGRAPH_REJECTED"
+
+    def __init__(self, name: str, problems: tuple[str, ...]) -> None:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__("\n".join([f"{name} has {count}:", *problems]))
+        self.problems = problems
 
 
 class ResumeRejected(ReasonerError):
@@ -81,14 +93,16 @@ class ResumeRejected(ReasonerError):
 class EngineDisagreement(ReasonerError):
     """Two engines closed the same program differently: an internal error, never an answer.
 
-    `reproducer` is the program as a hypergraph in JSON, which shows the difference again.
+    `reproducer` is the program as a hypergraph in JSON, which shows the difference again, and
+    `saved` the file that holds it.
     """
 
     code: ClassVar[str] = "ENGINE_DISAGREEMENT"
 
-    def __init__(self, message: str, *, reproducer: str = "") -> None:
+    def __init__(self, message: str, *, reproducer: str = "", saved: str = "") -> None:
         super().__init__(message)
         self.reproducer = reproducer
+        self.saved = saved
 
 
 class EngineFailed(ReasonerError):

@@ -67,7 +67,9 @@ def read_blocks(source: SourceText) -> MetadataReading:
     return reading
 
 
-def _read_block(source: SourceText, lines: Sequence[MetadataLine], reading: MetadataReading) -> None:
+def _read_block(
+    source: SourceText, lines: Sequence[MetadataLine], reading: MetadataReading
+) -> None:
     def report(offset: int, message: str) -> None:
         reading.findings.append(source.finding(offset, "metadata", message))
 

@@ -132,6 +132,9 @@ def scan(text: str) -> SourceText:
         match kind:
             case "stop":
                 finish(offset)
+            case "string" if "\0" in token:
+                faulty = True
+                report(at, "foreign_character", "the text holds a NUL character; write none")
             case "unclosed":
                 faulty = True
                 report(
@@ -161,7 +164,7 @@ def scan(text: str) -> SourceText:
                     at,
                     "foreign_character",
                     f"{token!r} stands outside text and comments; "
-                    "put names in quotation marks, such as \"Müller\"",
+                    'put names in quotation marks, such as "Müller"',
                 )
     if begin >= 0:
         at = begin + len("".join(pieces).rstrip()) - 1

@@ -1388,6 +1388,9 @@ def _label(tree: Tree) -> str:
     return label
 
 
+_LINE_END = re.compile(r"[ \t\f]*\n\s*")
+
+
 def _blank_comments(text: str, start: int, end: int) -> str:
     pieces, position = [], start
     while position < end:
@@ -1404,7 +1407,7 @@ def _blank_comments(text: str, start: int, end: int) -> str:
         blank = match.lastgroup in ("block", "comment", "metadata")
         pieces.append(" " * (stop - position) if blank else text[position:stop])
         position = stop
-    return "".join(pieces).replace("\n", " ")
+    return _LINE_END.sub(" ", "".join(pieces))
 
 
 @functools.lru_cache(maxsize=64)

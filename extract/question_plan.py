@@ -1,0 +1,283 @@
+"""Turn a logical form into a typed plan: one step per hop, names looked up, unions defined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reasoner.hop import Definition, DimensionType, Direction, Elapsed, Hop, Path
+from reasoner.plan import (
+    Bound,
+    Candidate,
+    Condition,
+    Constraint,
+    Count,
+    Exclusion,
+    Extremum,
+    Given,
+    Holds,
+    Meet,
+    Named,
+    Operand,
+    Order,
+    Period,
+    Plan,
+    Reference,
+    Same,
+    Step,
+    Superlative,
+    Threshold,
+)
+
+from .logical_form import (
+    Alike,
+    Ask,
+    Best,
+    Both,
+    Bounded,
+    Comparand,
+    CountCriterion,
+    Criterion,
+    Form,
+    HowMany,
+    Image,
+    Member,
+    Name,
+    Ordered,
+    Pick,
+    Question,
+    Relation,
+    Several,
+    Typed,
+    Value,
+    Without,
+)
+from .names import Disambiguated, Exact, NameIndex, SameName, UnknownName
+from .question_lexicon import Lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A meaning without a plan, because a name has several readings."""
+
+    message: str
+    readings: tuple[str, ...]
+
+
+class _SeveralReadings(Exception):
+    """Unwinds to `plan_of`; never leaves this file."""
+
+    def __init__(self, outcome: Ambiguous) -> None:
+        self.outcome = outcome
+
+
+def plan_of(
+    question: str, meaning: Question, lexicon: Lexicon, names: NameIndex, *, is_past: bool
+) -> Plan | Ambiguous:
+    """Give the plan of a meaning, or the readings of a name that is ambiguous."""
+    builder = _Builder(lexicon, names)
+    try:
+        builder.question(meaning)
+    except _SeveralReadings as several:
+        return several.outcome
+    definitions = tuple(builder.definitions[name] for name in sorted(builder.definitions))
+    used = set(builder.dimensions)
+    for definition in definitions:
+        used.update(definition.uses)
+    return Plan(
+        question=question,
+        steps=tuple(builder.steps),
+        dimensions=tuple(lexicon.types.dimensions[name] for name in sorted(used)),
+        definitions=definitions,
+        period=Period.ANY if is_past else Period.VALID_ON,
+        notes=tuple(builder.notes),
+    )
+
+
+@dataclass
+class _Builder:
+    lexicon: Lexicon
+    names: NameIndex
+    steps: list[Step] = field(default_factory=list)
+    dimensions: set[str] = field(default_factory=set)
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def question(self, meaning: Question) -> None:
+        match meaning:
+            case Ask(of):
+                self.add_meet(self.conditions(of))
+            case HowMany(of):
+                self.steps.append(Count(self.add_meet(self.conditions(of))))
+            case Pick(among, criterion):
+                self.steps.append(self.extremum(among, criterion))
+            case Best(_, of, criterion):
+                (hop,) = self.hops(criterion.relation)
+                whom = None if of is None else self.add_meet(self.conditions(of))
+                self.steps.append(Superlative(whom, hop.dimension, criterion.extreme))
+            case Alike(among, relation):
+                ends = tuple(
+                    self.follow(relation, self.operand(member)) for member in among.members
+                )
+                self.steps.append(Same(ends))
+            case Ordered(of, comparands):
+                values = self.add_meet(self.conditions(of))
+                self.steps.append(Order(values, self.thresholds(comparands)))
+            case Member(member, of):
+                whole = self.add_meet(self.conditions(of))
+                one = self.operand(member)
+                assert not isinstance(one, Reference), "a member is named"
+                self.steps.append(Holds(one, whole))
+
+    def extremum(self, among: Several, criterion: Criterion | CountCriterion) -> Extremum:
+        candidates = []
+        for member in among.members:
+            entity = self.operand(member)
+            assert not isinstance(entity, Given), "candidates are entities"
+            measure = self.follow(criterion.relation, entity)
+            if isinstance(criterion, CountCriterion):
+                self.steps.append(Count(measure))
+                measure = Reference(len(self.steps) - 1)
+            candidates.append(Candidate(entity, measure))
+        return Extremum(tuple(candidates), criterion.extreme)
+
+    def thresholds(self, comparands: tuple[Comparand, ...]) -> tuple[Threshold, ...]:
+        found = []
+        for comparand in comparands:
+            operand = self.operand(comparand.value)
+            assert not isinstance(operand, Named), "a threshold is a value"
+            found.append(Threshold(comparand.operator, operand))
+        return tuple(found)
+
+    def add_meet(self, conditions: tuple[Condition, ...]) -> Reference:
+        step = Meet(conditions)
+        if step in self.steps:
+            return Reference(self.steps.index(step))
+        self.steps.append(step)
+        return Reference(len(self.steps) - 1)
+
+    def conditions(self, form: Form) -> tuple[Condition, ...]:
+        """Give the conditions under which something is a member of a form's set."""
+        match form:
+            case Image(relation, of):
+                operand = self.operand(of)
+                hops = self.hops(relation)
+                for hop in hops[:-1]:
+                    operand = self.add_meet((Constraint(hop, operand),))
+                return (Constraint(hops[-1], operand),)
+            case Both(left, right):
+                return self.conditions(left) + self.conditions(right)
+            case Without(of, excluded):
+                return (*self.conditions(of), Exclusion(self.operand(excluded)))
+            case Bounded(relation, comparands):
+                (hop,) = self.hops(relation)
+                return (Bound(hop.dimension, self.thresholds(comparands)),)
+            case Typed(_, of):
+                return self.conditions(of)
+            case Name() | Value():
+                raise AssertionError("a name is an operand, not a set")
+
+    def operand(self, form: Form) -> Operand:
+        match form:
+            case Name():
+                return self.named(form)
+            case Value(value):
+                return Given(value)
+            case Typed(_, of):
+                return self.operand(of)
+            case Image() | Both() | Without() | Bounded():
+                return self.add_meet(self.conditions(form))
+
+    def follow(self, relation: Relation, operand: Operand) -> Reference:
+        for hop in self.hops(relation):
+            operand = self.add_meet((Constraint(hop, operand),))
+        assert isinstance(operand, Reference), "a relation has a hop"
+        return operand
+
+    def hops(self, relation: Relation) -> tuple[Hop, ...]:
+        """Give the one path of a relation; several become a defined union."""
+        if len(relation.paths) > 1:
+            return (Hop(self.union(relation)),)
+        hops: list[Hop] = []
+        for hop in relation.paths[0]:
+            definition = self.lexicon.types.definitions.get(hop.dimension)
+            if definition is None:
+                self.dimensions.add(hop.dimension)
+                hops.append(hop)
+            elif path := _only_path(definition):
+                if hop.direction is Direction.BACKWARD:
+                    path = tuple(each.inverse for each in reversed(path))
+                self.dimensions |= {each.dimension for each in path}
+                hops += path
+            else:
+                self.definitions[definition.type.name] = definition
+                hops.append(hop)
+        return tuple(hops)
+
+    def union(self, relation: Relation) -> str:
+        """Define the union of the paths of an ambiguous relation; every rule of it is visible."""
+        types = self.lexicon.types
+        paths = tuple(
+            tuple(inner for hop in path for inner in self._expanded(hop)) for path in relation.paths
+        )
+        ends = [path[-1] for path in paths]
+        name = "_or_".join("_".join(hop.dimension for hop in path) for path in paths)
+        label = " or ".join(types.dimension(end.dimension).label for end in ends)
+        closed = {types.dimension(end.dimension).closed_by for end in ends}
+        self.definitions[name] = Definition(
+            DimensionType(
+                name=name,
+                kind=types.kind(ends[0]),
+                label=label,
+                closed_by=closed.pop() if len(closed) == 1 else "",
+            ),
+            paths,
+        )
+        return name
+
+    def _expanded(self, hop: Hop) -> tuple[Hop, ...]:
+        definition = self.lexicon.types.definitions.get(hop.dimension)
+        path = _only_path(definition) if definition is not None else None
+        if path is None:
+            return (hop,)
+        if hop.direction is Direction.BACKWARD:
+            return tuple(each.inverse for each in reversed(path))
+        return path
+
+    def named(self, name: Name) -> Named:
+        match self.names.look_up(name.text):
+            case Exact(found, others):
+                if others:
+                    self.note(f"“{found}” is read as that name, not as {_listed(others)}")
+                return Named(name.text, (found,))
+            case SameName(found):
+                return Named(name.text, found)
+            case Disambiguated(found):
+                if len(found) == 1:
+                    self.note(f"“{name.text}” is read as {_listed(found)}")
+                    return Named(name.text, found)
+                raise _SeveralReadings(
+                    Ambiguous(f"“{name.text}” may be {_listed(found)}; expected one of them", found)
+                )
+            case UnknownName(nearest):
+                near = f"; nearest is {_listed(nearest)}" if nearest else ""
+                self.note(f"“{name.text}” is no known name{near}")
+                return Named(name.text, (name.text,))
+
+    def note(self, text: str) -> None:
+        self.notes[text] = None
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = " or ".join(f"“{name}”" for name in names[:_SHOWN])
+    more = len(names) - _SHOWN
+    return f"{shown} or {more} more" if more > 0 else shown
+
+
+_SHOWN = 5
+
+
+def _only_path(definition: Definition) -> Path | None:
+    """Give the path of a derived dimension that is nothing but one path."""
+    if len(definition.alternatives) > 1 or isinstance(definition.alternatives[0], Elapsed):
+        return None
+    return definition.alternatives[0]
