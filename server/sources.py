@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import unicodedata
 from collections.abc import Iterator, Mapping
 
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
-from reasoner.atom import Atom, Variable
-from reasoner.facts import facts_of
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import Texts
 
@@ -87,30 +84,16 @@ class KnowledgeSources:
             (accepted if about else rejected).append(hit.title)
         return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))
 
-    def hidden(self, pattern: Atom, valid_on: datetime.date) -> tuple[str, ...]:
-        """Give the ids of statements that match a pattern but do not hold on that day, sorted."""
-        if not pattern.arguments:
-            return ()
-        first = pattern.arguments[0]
-        rows = self._base.every_statement(
-            subject=first if isinstance(first, str) else None, dimension=pattern.predicate
-        )
-        return tuple(
-            statement_id
-            for statement_id, statement, evidence in rows
-            if not statement.validity.holds_on(valid_on)
-            and any(
-                _agrees(pattern, fact.atom) for fact in facts_of(statement_id, statement, evidence)
-            )
-        )
+    @property
+    def functional(self) -> frozenset[str]:
+        """Dimensions that have one value at a time."""
+        return frozenset(found.name for found in self._base.dimensions() if found.functional)
+
+    @property
+    def disjoint(self) -> frozenset[tuple[str, str]]:
+        """Pairs of classes that exclude each other."""
+        return frozenset(pair for found in self._base.dimensions() for pair in found.disjoint)
 
 
 def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
-
-
-def _agrees(pattern: Atom, atom: Atom) -> bool:
-    return pattern.signature == atom.signature and all(
-        isinstance(wanted, Variable) or wanted == found
-        for wanted, found in zip(pattern.arguments, atom.arguments, strict=True)
-    )
