@@ -2485,9 +2485,7 @@ class Examination:
         for demand in self.demands:
             self._check_demand(demand)
         for lookup in self.lookups:
-            carried = (
-                renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
-            )
+            carried = renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
             if lookup.sign not in demanded and (carried or lookup.sign in self.rules_by_sign):
                 reject(
                     "WITNESS_INCOMPLETE",

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-=======
-import unicodedata
->>>>>>> certificate
 from collections.abc import Iterator, Mapping
 
 from rapidfuzz import fuzz
@@ -13,10 +9,7 @@ from rapidfuzz import fuzz
 from extract.names import NameIndex
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
-<<<<<<< HEAD
 from reasoner.hop import fold
-=======
->>>>>>> certificate
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import Texts
 
@@ -123,20 +116,3 @@ class KnowledgeSources:
                 continue
             rejected += (f"{other} ({hit.title})" for other in alike if fold(other) in text)
         return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))
-<<<<<<< HEAD
-=======
-
-    @property
-    def functional(self) -> frozenset[str]:
-        """Dimensions that have one value at a time."""
-        return frozenset(found.name for found in self._base.dimensions() if found.functional)
-
-    @property
-    def disjoint(self) -> frozenset[tuple[str, str]]:
-        """Pairs of classes that exclude each other."""
-        return frozenset(pair for found in self._base.dimensions() for pair in found.disjoint)
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
->>>>>>> certificate
