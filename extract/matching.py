@@ -140,7 +140,9 @@ def _word_ends(word: Word, doc: Doc, index: int, stop: int) -> Iterator[int]:
 def _may_pass(token: Token, *, plain: bool) -> bool:
     if token.text in (";", ":"):
         return False
-    return not (plain and token.is_punct and token.text not in ("-", "'", '"'))
+    if not plain:
+        return True
+    return token.pos_ != "ADP" and (not token.is_punct or token.text in ("-", "'", '"'))
 
 
 def _after_possessive(doc: Doc, mention: Mention, stop: int) -> int | None:

@@ -20,6 +20,11 @@ def bare(name: str) -> str:
     return shorter or name
 
 
+def disambiguator(name: str) -> str:
+    """Give what a name's final parenthesis says: `Kismet (1944 film)` says `1944 film`."""
+    return name[len(bare(name)) :].strip().removeprefix("(").removesuffix(")")
+
+
 @dataclass(frozen=True, slots=True)
 class Exact:
     """The name as the knowledge base has it; `others` are so called but for a disambiguator."""
@@ -81,9 +86,16 @@ class NameIndex:
         folded = fold(written)
         if found := self._folded.get(folded):
             return SameName(tuple(found))
-        if found := self._bare.get(fold(bare(written))):
-            return Disambiguated(tuple(found))
+        if readings := self._readings(written):
+            return Disambiguated(readings)
         return UnknownName(self.nearest(written))
+
+    def _readings(self, written: str) -> tuple[str, ...]:
+        """Give the names that differ by a disambiguator on one side; two different ones differ."""
+        shorter = bare(written)
+        if shorter != written:
+            return tuple(self._folded.get(fold(shorter), ()))
+        return tuple(self._bare.get(fold(written), ()))
 
     def knows(self, written: str) -> bool:
         """Whether a written name has a reading, without looking for near ones."""
@@ -91,7 +103,7 @@ class NameIndex:
 
     def knows_bare(self, written: str) -> bool:
         """Whether a written name has a reading up to a disambiguator."""
-        return fold(bare(written)) in self._bare
+        return bool(self._readings(written))
 
     def nearest(self, written: str, limit: int = 3) -> tuple[str, ...]:
         """Give the known names that look most like a written one, best first, ties by name."""

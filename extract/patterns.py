@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc, Span, Token
 
@@ -43,6 +43,7 @@ class Finding:
     """
 
     subject: str
+    dimension: str
     relation: Relation
     value: Value
     written: str
@@ -61,6 +62,7 @@ class _Rule:
     pattern: Pattern
     compiled: Phrase | Path | TextPattern
     unless: re.Pattern[str] | None
+    not_before: re.Pattern[str] | None
 
 
 class RelationPatterns:
@@ -79,8 +81,9 @@ class RelationPatterns:
         compiled = compile_pattern(pattern)
         number = len(self._rules)
         unless = re.compile(pattern.unless, re.IGNORECASE) if pattern.unless else None
+        before = re.compile(pattern.not_before, re.IGNORECASE) if pattern.not_before else None
         dimension = pack.dimension_of[relation.dimension]
-        self._rules.append(_Rule(pack, relation, dimension, pattern, compiled, unless))
+        self._rules.append(_Rule(pack, relation, dimension, pattern, compiled, unless, before))
         if isinstance(compiled, TextPattern):
             self._always.append(number)
         else:
@@ -100,11 +103,23 @@ class RelationPatterns:
             for word in words & self._by_trigger.keys():
                 numbers.update(self._by_trigger[word])
             lead = number == 0 and resolved.anchor is not None
+            # A functional dimension takes what the first pattern that matches a sentence says.
+            taken: dict[tuple[str, str], int] = {}
             for index in sorted(numbers):
                 rule = self._rules[index]
                 if rule.pattern.lead and not lead:
                     continue
-                yield from text.apply(rule, sentence, is_first=number == 0)
+                for finding in text.apply(rule, sentence, is_first=number == 0):
+                    place = (rule.dimension.name, finding.subject)
+                    if rule.dimension.functional and taken.setdefault(place, index) != index:
+                        continue
+                    yield finding
+                    if rule.relation.as_written:
+                        yield replace(
+                            finding,
+                            dimension=rule.relation.as_written,
+                            value=Text(finding.written),
+                        )
 
 
 class _ReadText:
@@ -163,13 +178,24 @@ class _ReadText:
                 if finding is not None:
                     yield finding
 
+    def _allowed_spans(self, rule: _Rule, index: int, stop: int) -> list[tuple[int, int]]:
+        """Give the value spans at a token that what follows does not rule out."""
+        spans = self._value_spans(rule.dimension, index, stop)
+        if rule.not_before is None:
+            return spans
+        return [
+            (start, end)
+            for start, end in spans
+            if not rule.not_before.match(self.doc[end : end + _MOST_MODIFIERS].text)
+        ]
+
     def _matches(self, rule: _Rule, sentence: Span) -> Iterator[Match]:
         bounds = (sentence.start, sentence.end)
         match rule.compiled:
             case Phrase() as phrase:
                 yield from match_phrase(
                     phrase, self.doc, bounds, self.places,
-                    lambda index: self._value_spans(rule.dimension, index, bounds[1]),
+                    lambda index: self._allowed_spans(rule, index, bounds[1]),
                 )  # fmt: skip
             case Path() as path:
                 mentions = [self.mentions[i] for i in range(*bounds) if i in self.mentions]
@@ -246,6 +272,7 @@ class _ReadText:
             validity = find_validity(text)
         return Finding(
             subject=subject,
+            dimension=rule.dimension.name,
             relation=rule.relation,
             value=value,
             written=written,
@@ -266,10 +293,22 @@ class _ReadText:
     ) -> Mention | None:
         if source is SubjectSource.TOPIC:
             return self._topic(sentence, match.start)
+        if source is SubjectSource.ANCHOR:
+            return self._anchor()
         governor = self._governor(self.doc[match.start], _REACH)
         if governor is not None:
             return governor
         return self._topic(sentence, match.start) if is_first and self.resolved.anchor else None
+
+    def _anchor(self) -> Mention | None:
+        """Give the title of the passage, named where the text names it first."""
+        anchor = self.resolved.anchor
+        for mention in self.resolved.mentions:
+            if mention.entity == anchor:
+                return Mention(
+                    mention.start, mention.end, mention.entity, Form.DESCRIPTION, mention.start
+                )
+        return None
 
     def _topic(self, sentence: Span, before: int) -> Mention | None:
         """Give the first mention of the sentence, if it opens the sentence."""
@@ -360,23 +399,33 @@ class _ReadText:
                 return [(index, end)] if end > index else []
 
     def _name_span(self, index: int, stop: int) -> tuple[int, int] | None:
-        """Give the name at a token, or after words that describe it: `the poet Ann Lee`."""
+        """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`."""
+        passed: Name | None = None
         for at in range(index, min(index + _MOST_MODIFIERS, stop)):
             token = self.doc[at]
             name = self.names.get(at)
             if name is not None and name.end <= stop:
-                nationality = name.end == at + 1 and token.ent_type_ == "NORP"
-                if not nationality:
+                if not self._describes(name, stop):
                     return None if self._is_possessor(name.end) else (name.start, name.end)
-                if name.end >= stop or (
-                    self.doc[name.end].is_punct and self.doc[name.end].text not in "-/"
-                ):
-                    return None
+                passed = name
                 continue
             passable = token.pos_ in _MODIFIER_TAGS or token.text in ("-", "/", '"', "“", "„")
+            if passed is not None and passed.start < at < passed.end:
+                continue
             if not passable or token.text == "," or token.tag_ in ("PRP", "WDT", "WP"):
-                return None
-        return None
+                break
+        if passed is None or self.doc[passed.start].ent_type_ == "NORP":
+            return None
+        return (passed.start, passed.end)
+
+    def _describes(self, name: Name, stop: int) -> bool:
+        """Whether a name only describes the noun that follows it: `Irish` in `the Irish poet`."""
+        if name.quoted or name.end >= stop or name.end > name.start + 2:
+            return False
+        following = self.doc[name.end]
+        if following.text in ("-", "/"):
+            return self.doc[name.start].ent_type_ == "NORP"
+        return following.text[0].islower() and following.pos_ in ("NOUN", "ADJ")
 
     def _is_possessor(self, end: int) -> bool:
         return end < len(self.doc) and self.doc[end].lower_ in ("'s", "’s")
@@ -430,7 +479,9 @@ class _ReadText:
             at = index
             if self.doc[at].text in ('"', "”", "“"):
                 at += 1
-            if at < stop and self.doc[at].text == ",":
+            if (at < stop and self.doc[at].text == ",") or (
+                dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–")
+            ):
                 at += 1
             if at < stop and self.doc[at].lower_ in ("and", "&", "or"):
                 at += 1

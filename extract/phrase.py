@@ -9,7 +9,7 @@ A *phrase* runs over the words of one sentence:
 | `word`, `a\\|b` | the word, or one of the words, in any case; `co-director` is one word |
 | `<marry>` | any form of the verb or noun (`marries`, `married`) |
 | `[..]` | what stands inside, or nothing |
-| `...` | up to twelve words without a semicolon; `..` up to three without punctuation |
+| `...` | up to twelve words without a semicolon; `..` up to three without punctuation or prepositions |
 | `^` | the beginning of the sentence |
 | `{subject}` | a name, pronoun or description that resolves to an entity |
 | `{subject's}` | the same as a possessive: `Ann's`, `her` |

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from reasoner.errors import PlanInvalid
 from reasoner.plan import Plan
@@ -33,12 +34,21 @@ class Misunderstood:
     nearest: tuple[str, ...] = ()
 
 
+class RejectionKind(Enum):
+    """Why there is no plan: words or order unknown, several readings, or nothing to decide by."""
+
+    NOT_UNDERSTOOD = "not_understood"
+    AMBIGUOUS = "ambiguous"
+    UNDECIDABLE = "undecidable"
+
+
 @dataclass(frozen=True, slots=True)
 class PlanRejected:
-    """Why a question has no plan: what was not understood, or the readings it has."""
+    """Why a question has no plan; `message` says it in one sentence, with spans and near words."""
 
     question: str
     message: str
+    kind: RejectionKind
     misunderstood: tuple[Misunderstood, ...] = ()
     readings: tuple[str, ...] = ()
 
@@ -55,7 +65,7 @@ class QuestionGrammar:
         """Give the plan of a question, or why there is none."""
         tokens = _without_end(tokens_of(question))
         if not tokens:
-            return PlanRejected(question, "the question is empty")
+            return PlanRejected(question, "the question is empty", RejectionKind.NOT_UNDERSTOOD)
         outcome = self._plan(question, tokens, names)
         if isinstance(outcome, PlanRejected) and tokens[-1].word in _ENDS:
             while tokens and tokens[-1].word in _ENDS:
@@ -84,12 +94,14 @@ class QuestionGrammar:
             try:
                 plan = plan_of(question, meaning, self.lexicon, names, is_past=is_past)
             except PlanInvalid as error:
-                rejected = PlanRejected(question, str(error))
+                rejected = PlanRejected(question, str(error), RejectionKind.UNDECIDABLE)
                 continue
             if isinstance(plan, Plan):
                 plans[plan] = None
             else:
-                rejected = PlanRejected(question, plan.message, (), plan.readings)
+                rejected = PlanRejected(
+                    question, plan.message, RejectionKind.AMBIGUOUS, readings=plan.readings
+                )
         if len(plans) == 1:
             return next(iter(plans))
         if rejected is not None and not plans:
@@ -98,6 +110,7 @@ class QuestionGrammar:
         return PlanRejected(
             question,
             f"the question has {len(plans)} readings; expected one of: {' | '.join(readings)}",
+            RejectionKind.AMBIGUOUS,
             readings=readings,
         )
 
@@ -165,9 +178,13 @@ class QuestionGrammar:
                 f"{part.text!r}" + (f" (near: {', '.join(part.nearest)})" if part.nearest else "")
                 for part in parts
             )
-            return PlanRejected(question, f"not understood: {said}", tuple(parts))
+            return PlanRejected(
+                question, f"not understood: {said}", RejectionKind.NOT_UNDERSTOOD, tuple(parts)
+            )
         return PlanRejected(
-            question, "every word is known, but the question has none of the known forms"
+            question,
+            "every word is known, but the question has none of the known forms",
+            RejectionKind.NOT_UNDERSTOOD,
         )
 
 
@@ -225,10 +242,13 @@ def _looks_like_name(span: Sequence[Token]) -> bool:
         return False
     if last.text in ",:;-(¡¿" or (last.word in _LINKS and not _is_proper(last)):
         return False
-    return any(map(_is_proper, span)) and all(
-        _is_proper(token) or _is_sign(token) or token.word in _LINKS or token.word == "'s"
-        for token in span
-    )
+    inside = 0  # parentheses, which may hold any words: "Home (the long version)"
+    for token in span:
+        inside += (token.text == "(") - (token.text == ")")
+        fits = _is_proper(token) or _is_sign(token) or token.word in _LINKS or token.word == "'s"
+        if not fits and inside <= 0:
+            return False
+    return any(map(_is_proper, span))
 
 
 def _is_proper(token: Token) -> bool:

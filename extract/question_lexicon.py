@@ -27,8 +27,8 @@ class Role(Enum):
 
     noun: "the director of F"; active: the value acts, "P directed F"; passive: "F directed by P";
     takes: the subject acts, "F starred P", "X is from C"; event: nothing follows, "X was born";
-    how: "how popular is F"; request: "describe F"; partner: "the co-stars of P"; together:
-    "P co-starred with Q"; least, greatest: "X is older than Y".
+    how: "how popular is F"; request: "describe F"; shared: "the same nationality"; partner: "the
+    co-stars of P"; together: "P co-starred with Q"; least, greatest: "X is older than Y".
     """
 
     NOUN = "noun"
@@ -37,6 +37,7 @@ class Role(Enum):
     TAKES = "takes"
     EVENT = "event"
     HOW = "how"
+    SHARED = "shared"
     REQUEST = "request"
     PARTNER = "partner"
     TOGETHER = "together"
@@ -53,6 +54,7 @@ class Lexicon:
 
     `relations` maps a role to the relation each phrase may mean; `criteria` holds measuring words
     such as "older"; `type_nouns` phrases for types; `grammar` the productions, symbol by symbol.
+    `without_return` are dimensions of packs whose questions never mean what they start from.
     """
 
     types: Types
@@ -61,7 +63,7 @@ class Lexicon:
     type_nouns: Mapping[Words, tuple[str, ...]]
     word_lists: Mapping[str, tuple[str, ...]]
     grammar: tuple[tuple[str, str], ...]
-    excludes_start: bool = False
+    without_return: frozenset[str] = frozenset()
     vocabulary: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -103,7 +105,8 @@ class _Builder:
         self.type_nouns: dict[Words, set[str]] = {}
         self.word_lists: dict[str, tuple[str, ...]] = {}
         self.grammar: list[tuple[str, str]] = []
-        self.excludes_start = False
+        self.without_return: set[str] = set()
+        self.packs: dict[str, set[str]] = {}
 
     def problem(self, place: str, message: str) -> None:
         """Note what is wrong; everything wrong is reported together."""
@@ -131,7 +134,10 @@ class _Builder:
             self.word_lists[str(name)] = tuple(dict.fromkeys((*known, *map(str, phrases))))
         for symbol, forms in (content.get("grammar") or {}).items():
             self.grammar += ((str(symbol), str(form)) for form in forms)
-        self.excludes_start |= bool(content.get("answers_exclude_start", False))
+        mine = self.packs.setdefault(file.parent.name, set())
+        mine.update(map(str, listed))
+        if content.get("answers_exclude_start", False):
+            self.without_return |= mine
 
     def _read_type(self, place: str, name: str, entry: Any) -> None:
         if not isinstance(entry, dict):
@@ -176,7 +182,7 @@ class _Builder:
             type_nouns={phrase: tuple(sorted(names)) for phrase, names in self.type_nouns.items()},
             word_lists=self.word_lists,
             grammar=tuple(self.grammar),
-            excludes_start=self.excludes_start,
+            without_return=frozenset(self.without_return),
         )
         vocabulary = frozenset(
             word
@@ -191,7 +197,7 @@ class _Builder:
             lexicon.type_nouns,
             lexicon.word_lists,
             lexicon.grammar,
-            lexicon.excludes_start,
+            lexicon.without_return,
             vocabulary,
         )
 

@@ -117,6 +117,7 @@ class _Words:
         if not isinstance(step, Meet):
             return f"the answer of step {reference.step + 1}"
         said: list[str] = []
+        whose: list[str] = []
         for condition in step.conditions:
             match condition:
                 case Constraint(hop, operand):
@@ -124,13 +125,20 @@ class _Words:
                     if hop.direction is Direction.FORWARD:
                         said.append(f"the {label} of {self.operand(operand)}")
                     else:
-                        said.append(f"that whose {label} is {self.operand(operand)}")
+                        whose.append(f"whose {label} is {self.operand(operand)}")
                 case Bound(dimension, thresholds):
                     used = self.plan.type_of(dimension)
                     bounds = self.thresholds(thresholds, used.kind)
-                    said.append(f"that whose {used.label} is {bounds}")
-                case Exclusion(operand):
-                    said.append(f"other than {self.operand(operand)}")
+                    whose.append(f"whose {used.label} is {bounds}")
+                case Exclusion():
+                    pass
+        if whose:
+            said.append(f"that {' and '.join(whose)}")
+        said += (
+            f"other than {self.operand(condition.operand)}"
+            for condition in step.conditions
+            if isinstance(condition, Exclusion)
+        )
         return ", ".join(said)
 
     def thresholds(self, thresholds: tuple[Threshold, ...], kind: ValueKind) -> str:

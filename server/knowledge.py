@@ -37,6 +37,10 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
         for pack in chosen.packs:
             for dimension in pack.knowledge_dimensions():
                 base.define_dimension(dimension)
+            for taxonomy in pack.taxonomies:
+                document, data = taxonomy.document(), taxonomy.text.encode()
+                run = f"pack {pack.name}@{pack.version}"
+                base.admit(document, data, taxonomy.statements(), run=run)
     finally:
         base.close()
     listed = [str(Path(name).resolve()) if Path(name).is_dir() else name for name in packs]
