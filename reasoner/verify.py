@@ -246,6 +246,10 @@ _TERM = re.compile(
 )
 
 
+_PLAIN_ATOM = re.compile(r"(-?_*[a-z][A-Za-z0-9_]*)(?:\((.+)\))?", re.ASCII | re.DOTALL)
+_PLAIN_ARGUMENT = re.compile(rf"({_TERM.pattern})(, |\Z)", re.ASCII)
+
+
 def write_text(text: str) -> str:
     """Write a text as term."""
     return json.encoder.encode_basestring(text)
@@ -1801,6 +1805,7 @@ class Examination:
         self.trusted: list[str] = []
         self.not_given: list[str] = []
         self.terms: set[str] = set()
+        self.ground: dict[str, Ground] = {}
         self.policies: list[PolicyText] = []
         self.rules: dict[str, Rule] = {}
         self.rules_by_sign: dict[str, list[Rule]] = {}
@@ -2047,7 +2052,38 @@ class Examination:
         return hashlib.sha256(canonical({**form, "modality": "asserted"})).hexdigest()
 
     def check_atom(self, text: str, where: str) -> Ground:
-        """Read a ground atom in its canonical form."""
+        """Read a ground atom in its canonical form; each once."""
+        found = self.ground.get(text)
+        if found is None:
+            found = self.ground[text] = self._read_plain(text) or self._read_ground(text, where)
+        return found
+
+    def _read_plain(self, text: str) -> Ground | None:
+        """Read `p(term, term)` fast; None where the full reader must look."""
+        match = _PLAIN_ATOM.fullmatch(text)
+        if match is None:
+            return None
+        name, inner = match.groups("")
+        row: list[str | None] = []
+        position, is_last = 0, not inner
+        while position < len(inner):
+            argument = _PLAIN_ARGUMENT.match(inner, position)
+            if argument is None:
+                return None
+            term = argument[1]
+            if term not in self.terms:
+                try:
+                    if write_value(read_value(term)) != term:
+                        return None
+                except (ValueError, TypeError):
+                    return None
+                self.terms.add(term)
+            row.append(term)
+            position, is_last = argument.end(), not argument[2]
+        return (f"{name}/{len(row)}", tuple(row)) if is_last else None
+
+    @staticmethod
+    def _read_ground(text: str, where: str) -> Ground:
         try:
             sign, row, tree = read_atom(text)
         except Unreadable as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
@@ -87,12 +88,22 @@ class KnowledgeSources:
     @property
     def functional(self) -> frozenset[str]:
         """Dimensions that have one value at a time."""
-        return frozenset(found.name for found in self._base.dimensions() if found.functional)
+        return _declared(self._base, self._base.revision)[0]
 
     @property
     def disjoint(self) -> frozenset[tuple[str, str]]:
         """Pairs of classes that exclude each other."""
-        return frozenset(pair for found in self._base.dimensions() for pair in found.disjoint)
+        return _declared(self._base, self._base.revision)[1]
+
+
+@lru_cache(maxsize=8)
+def _declared(
+    base: KnowledgeBase,
+    revision: int,  # noqa: ARG001  # what the dimensions are as of
+) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+    dimensions = base.dimensions()
+    functional = frozenset(found.name for found in dimensions if found.functional)
+    return functional, frozenset(pair for found in dimensions for pair in found.disjoint)
 
 
 def _folded(name: str) -> str:
