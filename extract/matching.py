@@ -16,12 +16,16 @@ Spans = Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Half-open token spans of a match and its value; `subject` is None if it is implied."""
+    """Half-open token spans of a match and its value; `subject` is None if it is implied.
+
+    `written` is the text of the value where a text pattern cuts it out of tokens.
+    """
 
     start: int
     end: int
     value: tuple[int, int]
     subject: Mention | None
+    written: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +88,10 @@ def _run(
         case Word():
             for end in _word_ends(element, doc, index, stop):
                 yield from rest(end)
-        case Optional(inner):
-            whole = (*inner, *elements[at + 1 :])
-            yield from _run(whole, 0, index, doc, bounds, places, value_ends)
+        case Optional(alternatives):
+            for inner in alternatives:
+                whole = (*inner, *elements[at + 1 :])
+                yield from _run(whole, 0, index, doc, bounds, places, value_ends)
             yield from rest(index)
         case Gap(longest, plain):
             for end in range(index, min(index + longest, stop) + 1):
