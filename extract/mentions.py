@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from spacy.tokens import Doc, Token
 
 _CONNECTORS = frozenset({
-    "of", "à", "the", "de", "la", "le", "von", "van", "der", "den", "del", "della", "di", "da", "dos",
+    "of", "the", "de", "la", "le", "von", "van", "der", "den", "del", "della", "di", "da", "dos",
     "das", "du", "des", "al", "el", "bin", "ibn", "bint", "y", "zu", "zum", "zur", "und", "et", "&",
-    "e", "'", "d'", "no",
+    "e", "'", "d'", "no", "à",
 })  # fmt: skip
 _OPENING_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»"}
 _LONGEST_TITLE = 16

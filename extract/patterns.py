@@ -29,22 +29,10 @@ _LONGEST_CLASS = 8
 _MOST_MODIFIERS = 9
 _MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
 _SUBJECT_ARCS = ("nsubj", "nsubjpass")
-_CLIMBING_ARCS = frozenset(
-    {
-        "advcl",
-        "xcomp",
-        "ccomp",
-        "prep",
-        "pcomp",
-        "agent",
-        "conj",
-        "dep",
-        "pobj",
-        "acomp",
-        "oprd",
-        "npadvmod",
-    }  # fmt: skip
-)
+_CLIMBING_ARCS = frozenset({
+    "advcl", "xcomp", "ccomp", "prep", "pcomp", "agent", "conj", "dep", "pobj", "acomp", "oprd",
+    "npadvmod",
+})  # fmt: skip
 _REACH = 6
 
 
@@ -84,11 +72,13 @@ class RelationPatterns:
     def __init__(self, packs: Sequence[Pack]) -> None:
         self._by_trigger: dict[str, list[int]] = {}
         self._always: list[int] = []
+        self._triggers: frozenset[str] = frozenset()
         self._rules: list[_Rule] = []
         for pack in packs:
             for relation in pack.relations:
                 for pattern in relation.patterns:
                     self._add(pack, relation, pattern)
+        self._triggers = frozenset(self._by_trigger)
 
     def _add(self, pack: Pack, relation: Relation, pattern: Pattern) -> None:
         compiled = compile_pattern(pattern)
@@ -109,11 +99,10 @@ class RelationPatterns:
         """Give the findings of a read text, sentence by sentence, in the order of the packs."""
         text = _ReadText(doc, names, dates, resolved)
         for number, sentence in enumerate(doc.sents):
-            words = {token.lower_ for token in sentence} | {
-                token.lemma_.lower() for token in sentence
-            }
+            span = slice(sentence.start, sentence.end)
+            words = {*text.places.words[span], *text.places.lemmas[span]}
             numbers = {*self._always}
-            for word in words & self._by_trigger.keys():
+            for word in words & self._triggers:
                 numbers.update(self._by_trigger[word])
             lead = number == 0 and resolved.anchor is not None
             # A functional dimension takes what the first pattern that matches a sentence says.
@@ -158,6 +147,8 @@ class _ReadText:
             if span is not None:
                 self.dates[span.start] = (span.end, date)
         self.places = Places(
+            [token.lower_ for token in doc],
+            [token.lemma_.lower() for token in doc],
             self.mentions,
             {start: name.end for start, name in self.names.items()},
             {start: end for start, (end, _) in self.dates.items()},
