@@ -176,7 +176,7 @@ class QuestionGrammar:
                 run.clear()
 
         for token, is_covered in zip(tokens, covered, strict=True):
-            near = () if is_covered else nearest_words(token.word, known)
+            near = () if is_covered else nearest_words(token.word, self.lexicon.vocabulary)
             if is_covered or near:
                 end_run()
             if near:
