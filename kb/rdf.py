@@ -22,7 +22,6 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,46 +29,35 @@ from typing import Self
 import pyoxigraph as ox
 
 from . import vocabulary as iri
-from .dimension import Dimension, DimensionKind
+from .dimension import Dimension
 from .document import Document
 from .errors import KnowledgeError
-from .quantity import Date, Quantity, format_number
 from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
-from .statement import (
-    ALWAYS,
-    Entity,
-    Evidence,
-    Modality,
-    Polarity,
-    Statement,
-    TaxonClass,
-    Text,
-    Value,
+from .rdf_quads import (
+    META,
+    QUOTE,
+    READ_BY,
+    REVISION,
+    STATED_IN,
+    Triple,
+    dimension_node,
+    dimension_triples,
+    document_triples,
+    is_plain,
+    node_triples,
+    plain_triples,
+    source_node,
+    span_node,
+    statement_node,
 )
+from .rdf_terms import typed
+from .statement import ALWAYS, Evidence, Modality, Polarity, Statement
 
 Grounded = tuple[str, Statement, Sequence[Evidence]]
 """A statement id, the statement, and where it stands."""
 
-_META = ox.NamedNode(iri.META_GRAPH)
 _DEFAULT = ox.DefaultGraph()
 _BATCH = 20_000
-
-_Triple = tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode | ox.Literal]
-
-
-def _pw(name: str) -> ox.NamedNode:
-    return ox.NamedNode(iri.PROOFWEAVE + name)
-
-
-_TYPE = ox.NamedNode(iri.RDF + "type")
-_LABEL = ox.NamedNode(iri.RDFS + "label")
-_QUOTE = _pw("quote")
-_STATED_IN = _pw("statedIn")
-_READ_BY = _pw("readBy")
-_REVISION = _pw("revision")
-_BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClassOf"))
-_ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
-"""Standard properties that a statement of these dimensions implies."""
 
 _REMOVE_SOURCE = """
 DELETE { GRAPH ?span { ?s ?p ?o } }
@@ -78,7 +66,8 @@ DELETE { GRAPH pw:meta { ?s ?p ?o } }
 WHERE {
   GRAPH pw:meta { ?s ?p ?o }
   FILTER(?s = <SOURCE> || STRSTARTS(STR(?s), "SOURCE#")
-    || isIRI(?o) && (?o = <SOURCE> || STRSTARTS(STR(?o), "SOURCE#")))
+    || ?p = pw:statedIn && STRSTARTS(STR(?o), "SOURCE#")
+    || ?p = prov:wasDerivedFrom && ?o = <SOURCE>)
 } ;
 DELETE { GRAPH pw:meta { ?s ?p ?o } }
 WHERE {
@@ -149,7 +138,7 @@ class RdfProjection:
         """The revision recorded last; 0 at first."""
         node = ox.NamedNode(self.namespace)
         with self._lock:
-            for quad in self._store.quads_for_pattern(node, _REVISION, None, _META):
+            for quad in self._store.quads_for_pattern(node, REVISION, None, META):
                 if isinstance(quad.object, ox.Literal):
                     return int(quad.object.value)
         return 0
@@ -158,27 +147,15 @@ class RdfProjection:
         """Record how far the log has been followed; call it after the changes it stands for."""
         node = ox.NamedNode(self.namespace)
         with self._lock:
-            for quad in list(self._store.quads_for_pattern(node, _REVISION, None, _META)):
+            for quad in list(self._store.quads_for_pattern(node, REVISION, None, META)):
                 self._store.remove(quad)
-            self._store.add(ox.Quad(node, _REVISION, _typed(str(revision), "integer"), _META))
+            self._store.add(ox.Quad(node, REVISION, typed(str(revision), "integer"), META))
             self._store.flush()
             self._changes += 1
 
     def add_document(self, document: Document) -> None:
         """Add a source: its title, media type, file name, decoder and digest of decoded text."""
-        node = ox.NamedNode(iri.source_iri(document.source_sha256))
-        text = ox.NamedNode(iri.source_iri(document.text_sha256))
-        triples: list[_Triple] = [
-            (node, _TYPE, _pw("Document")),
-            (node, _TYPE, ox.NamedNode(iri.PROV + "Entity")),
-            (node, ox.NamedNode(iri.DCTERMS + "title"), ox.Literal(document.title)),
-            (node, ox.NamedNode(iri.DCTERMS + "format"), ox.Literal(document.media_type)),
-            (node, _pw("fileName"), ox.Literal(document.name)),
-            (node, _pw("decoder"), ox.Literal(document.decoder)),
-            (node, _pw("text"), text),
-            (text, ox.NamedNode(iri.PROV + "wasDerivedFrom"), node),
-        ]
-        self._extend(ox.Quad(*triple, _META) for triple in triples)
+        self._extend(ox.Quad(*triple, META) for triple in document_triples(document))
 
     def remove_document(self, source_sha256: str) -> None:
         """Remove a source and all that stands in it; linear in the size of the store."""
@@ -191,11 +168,11 @@ class RdfProjection:
 
     def add_dimension(self, dimension: Dimension) -> None:
         """Add a dimension, in place of what was known of it; its classes by `skos:broader` too."""
-        node = self._dimension(dimension.name)
+        node = dimension_node(self.namespace, dimension.name)
         with self._lock:
             for quad in list(self._store.quads_for_pattern(None, None, None, node)):
                 self._drop(quad)
-            triples = list(self._describe(node, dimension))
+            triples = list(dimension_triples(self.namespace, dimension))
             self._extend(
                 ox.Quad(*triple, graph) for triple in triples for graph in (node, _DEFAULT)
             )
@@ -224,13 +201,17 @@ class RdfProjection:
         self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
     ) -> None:
         """Remove a statement from the spans given; a span that states nothing more goes too."""
-        node = ox.NamedNode(iri.statement_iri(self.namespace, statement_id))
+        node = statement_node(self.namespace, statement_id)
+        triples = plain_triples(self.namespace, statement)
         with self._lock:
             for item in evidence:
-                span = _span(item)
-                self._leave(ox.Quad(node, _STATED_IN, span, _META))
-                if _is_plain(statement) and not self._has_node(self._triple(statement), span):
-                    for triple in self._triples(statement):
+                span = span_node(item)
+                link = ox.Quad(node, STATED_IN, span, META)
+                if link not in self._store and statement.validity != ALWAYS:
+                    continue  # it has a node wherever it stands
+                self._leave(link)
+                if triples and not self._has_node(triples[0], span):
+                    for triple in triples:
                         self._drop(ox.Quad(*triple, span))
                 self._forget_span(span)
             self._changes += 1
@@ -267,6 +248,12 @@ class RdfProjection:
         """How many quads there are."""
         return len(self._store)
 
+    def n_quads(self) -> bytes:
+        """Everything as N-Quads, one per line, sorted."""
+        with self._lock:
+            written = self._store.dump(format=ox.RdfFormat.N_QUADS) or b""
+        return b"\n".join([*sorted(written.split(b"\n")[:-1]), b""])
+
     def _lease(self) -> Path:
         """A checkpoint of the store as it is now; not deleted until released."""
         with self._lock:
@@ -298,30 +285,32 @@ class RdfProjection:
             plain: dict[ox.Quad, None] = {}
             for statement_id, statement, evidence in batch:
                 quads = self._quads(statement_id, statement, evidence)
-                if _is_plain(statement) and statement.validity == ALWAYS:
+                if is_plain(statement) and statement.validity == ALWAYS:
                     plain.update(dict.fromkeys(quads))
                 else:  # it looks for its triple in the store
                     self._store.extend(plain)
                     plain.clear()
                     self._store.extend(list(quads))
-            self._store.bulk_extend(plain)
+            if len(plain) < _BATCH:  # each bulk load writes files of its own
+                self._store.extend(plain)
+            else:
+                self._store.bulk_extend(plain)
             self._changes += 1
 
     def _quads(
         self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
     ) -> Iterator[ox.Quad]:
         """All quads of a statement, and a node for a twin that shares its triple."""
-        needs_node = not _is_plain(statement) or statement.validity != ALWAYS
-        triples = self._triples(statement) if _is_plain(statement) else []
+        triples = plain_triples(self.namespace, statement)
+        needs_node = not triples or statement.validity != ALWAYS
         for item in evidence:
-            span = _span(item)
-            yield ox.Quad(span, _QUOTE, ox.Literal(item.quote), _META)
-            source = ox.NamedNode(iri.source_iri(item.source_sha256))
-            yield ox.Quad(source, _READ_BY, ox.Literal(item.extractor), _META)
+            span = span_node(item)
+            yield ox.Quad(span, QUOTE, ox.Literal(item.quote), META)
+            yield ox.Quad(source_node(item), READ_BY, ox.Literal(item.extractor), META)
             twins = bool(triples) and self._has_node(triples[0], span)
             if needs_node or twins:
                 yield from self._node(statement_id, statement, span)
-            if needs_node and triples and not twins and self._holds(triples[0], span):
+            if needs_node and triples and not twins and ox.Quad(*triples[0], span) in self._store:
                 # the triple is there without a node: a statement that always holds made it
                 unbounded = Statement(statement.subject, statement.dimension, statement.value)
                 yield from self._node(unbounded.id, unbounded, span)
@@ -332,52 +321,24 @@ class RdfProjection:
     def _node(
         self, statement_id: str, statement: Statement, span: ox.NamedNode
     ) -> Iterator[ox.Quad]:
-        node = ox.NamedNode(iri.statement_iri(self.namespace, statement_id))
-        subject, predicate, value = self._triple(statement)
-        triples: list[_Triple] = [
-            (node, _TYPE, _pw("Statement")),
-            (node, ox.NamedNode(iri.RDF + "subject"), subject),
-            (node, ox.NamedNode(iri.RDF + "predicate"), predicate),
-            (node, ox.NamedNode(iri.RDF + "object"), value),
-            (node, _pw("polarity"), ox.Literal(statement.polarity.value)),
-            (node, _pw("modality"), ox.Literal(statement.modality.value)),
-            (node, _STATED_IN, span),
-        ]
-        if statement.validity.start is not None:
-            start = _typed(statement.validity.start.isoformat(), "date")
-            triples.append((node, _pw("validFrom"), start))
-        if statement.validity.end is not None:
-            end = _typed(statement.validity.end.isoformat(), "date")
-            triples.append((node, _pw("validUntil"), end))
-        if (statement.polarity, statement.modality) == (Polarity.DENIED, Modality.ASSERTED):
-            target = "targetIndividual" if isinstance(value, ox.NamedNode) else "targetValue"
-            triples += [
-                (node, _TYPE, ox.NamedNode(iri.OWL + "NegativePropertyAssertion")),
-                (node, ox.NamedNode(iri.OWL + "sourceIndividual"), subject),
-                (node, ox.NamedNode(iri.OWL + "assertionProperty"), predicate),
-                (node, ox.NamedNode(iri.OWL + target), value),
-            ]
-        for triple in triples:
-            yield ox.Quad(*triple, _META)
+        for triple in node_triples(self.namespace, statement_id, statement, span):
+            yield ox.Quad(*triple, META)
 
-    def _has_node(self, triple: _Triple, span: ox.NamedNode) -> bool:
+    def _has_node(self, triple: Triple, span: ox.NamedNode) -> bool:
         """Whether `span` has a node of an asserted, affirmed statement with this triple."""
-        for quad in self._store.quads_for_pattern(None, _STATED_IN, span, _META):
+        for quad in self._store.quads_for_pattern(None, STATED_IN, span, META):
             parts = {
                 item.predicate.value: item.object
-                for item in self._store.quads_for_pattern(quad.subject, None, None, _META)
+                for item in self._store.quads_for_pattern(quad.subject, None, None, META)
             }
             if (
                 tuple(parts[iri.RDF + part] for part in ("subject", "predicate", "object"))
                 == triple
-                and parts[_pw("polarity").value] == ox.Literal(Polarity.AFFIRMED.value)
-                and parts[_pw("modality").value] == ox.Literal(Modality.ASSERTED.value)
+                and parts[iri.PROOFWEAVE + "polarity"] == ox.Literal(Polarity.AFFIRMED.value)
+                and parts[iri.PROOFWEAVE + "modality"] == ox.Literal(Modality.ASSERTED.value)
             ):
                 return True
         return False
-
-    def _holds(self, triple: _Triple, graph: ox.NamedNode) -> bool:
-        return ox.Quad(*triple, graph) in self._store
 
     def _drop(self, quad: ox.Quad) -> None:
         """Remove a quad, and its copy in the default graph if no other graph holds the triple."""
@@ -391,8 +352,8 @@ class RdfProjection:
         """Remove the link of a node to a span, and the node with its last link."""
         store, node = self._store, stated_in.subject
         store.remove(stated_in)
-        if next(store.quads_for_pattern(node, _STATED_IN, None, _META), None) is None:
-            for quad in list(store.quads_for_pattern(node, None, None, _META)):
+        if next(store.quads_for_pattern(node, STATED_IN, None, META), None) is None:
+            for quad in list(store.quads_for_pattern(node, None, None, META)):
                 store.remove(quad)
 
     def _forget_span(self, span: ox.NamedNode) -> None:
@@ -401,79 +362,9 @@ class RdfProjection:
         if next(store.quads_for_pattern(None, None, None, span), None) is not None:
             return
         store.remove_graph(span)
-        if next(store.quads_for_pattern(None, _STATED_IN, span, _META), None) is None:
-            for quad in list(store.quads_for_pattern(span, _QUOTE, None, _META)):
+        if next(store.quads_for_pattern(None, STATED_IN, span, META), None) is None:
+            for quad in list(store.quads_for_pattern(span, QUOTE, None, META)):
                 store.remove(quad)
-
-    def _dimension(self, name: str) -> ox.NamedNode:
-        return ox.NamedNode(iri.dimension_iri(self.namespace, name))
-
-    def _entity(self, name: str) -> ox.NamedNode:
-        return ox.NamedNode(iri.entity_iri(self.namespace, name))
-
-    def _triple(self, statement: Statement) -> _Triple:
-        return (
-            self._entity(statement.subject),
-            self._dimension(statement.dimension),
-            self._term(statement.value),
-        )
-
-    def _triples(self, statement: Statement) -> list[_Triple]:
-        """The triple of a statement, and those in standard properties that say the same."""
-        triple = self._triple(statement)
-        subject, _, value = triple
-        also = _ALSO.get(statement.dimension, ())
-        return [triple, *((subject, predicate, value) for predicate in also)]
-
-    def _term(self, value: Value) -> ox.NamedNode | ox.Literal:
-        match value:
-            case Entity(name) | TaxonClass(name):
-                return self._entity(name)
-            case Text(text):
-                return ox.Literal(text)
-            case Fraction():
-                text = format_number(value)
-                if "/" in text:
-                    return ox.Literal(text, datatype=_pw("rational"))
-                return _typed(text, "decimal" if "." in text else "integer")
-            case Quantity():
-                return ox.Literal(str(value), datatype=_pw("quantity"))
-            case Date():
-                text = str(value)
-                if "/" in text:
-                    return ox.Literal(text, datatype=ox.NamedNode(iri.EDTF))
-                return _typed(text, {10: "date", 7: "gYearMonth", 4: "gYear"}[len(text)])
-
-    def _describe(self, node: ox.NamedNode, dimension: Dimension) -> Iterator[_Triple]:
-        entity_valued = dimension.kind in (DimensionKind.ENTITY, DimensionKind.TAXONOMIC)
-        kind = "ObjectProperty" if entity_valued else "DatatypeProperty"
-        yield node, _TYPE, _pw("Dimension")
-        yield node, _TYPE, ox.NamedNode(iri.OWL + kind)
-        yield node, _LABEL, ox.Literal(dimension.label)
-        yield node, _pw("kind"), ox.Literal(dimension.kind.value)
-        if dimension.functional:
-            yield node, _TYPE, ox.NamedNode(iri.OWL + "FunctionalProperty")
-        if dimension.unit is not None:
-            yield node, _pw("unit"), ox.Literal(dimension.unit)
-        if dimension.inverse is not None:
-            yield node, ox.NamedNode(iri.OWL + "inverseOf"), self._dimension(dimension.inverse)
-        if dimension.taxonomy is None:
-            return
-        yield node, _pw("root"), self._entity(dimension.root or "")
-        for label in dimension.taxonomy.elements:
-            yield self._entity(label), _TYPE, ox.NamedNode(iri.SKOS + "Concept")
-            yield self._entity(label), ox.NamedNode(iri.SKOS + "prefLabel"), ox.Literal(label)
-        for low, high in dimension.taxonomy.covers:
-            for predicate in _BROADER:
-                yield self._entity(low), predicate, self._entity(high)
-        for label, other in dimension.alternatives:
-            yield self._entity(label), ox.NamedNode(iri.SKOS + "altLabel"), ox.Literal(other)
-        for label, other in dimension.equivalents:
-            equivalent = ox.NamedNode(iri.OWL + "equivalentClass")
-            yield self._entity(label), equivalent, self._entity(other)
-        for low, high in dimension.disjoint:
-            disjoint = ox.NamedNode(iri.OWL + "disjointWith")
-            yield self._entity(low), disjoint, self._entity(high)
 
 
 def _open(path: Path) -> ox.Store:
@@ -484,16 +375,3 @@ def _open(path: Path) -> ox.Store:
             f"the RDF store at {path} cannot be opened for writing; "
             f"expected no other process to hold it: {error}"
         ) from error
-
-
-def _is_plain(statement: Statement) -> bool:
-    """Whether a statement may be a plain triple: only what a source asserts and affirms."""
-    return (statement.polarity, statement.modality) == (Polarity.AFFIRMED, Modality.ASSERTED)
-
-
-def _span(evidence: Evidence) -> ox.NamedNode:
-    return ox.NamedNode(iri.span_iri(evidence.source_sha256, evidence.start, evidence.end))
-
-
-def _typed(text: str, kind: str) -> ox.Literal:
-    return ox.Literal(text, datatype=ox.NamedNode(iri.XSD + kind))

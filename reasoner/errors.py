@@ -74,9 +74,14 @@ class PlanInvalid(ReasonerError):
 
 
 class HypergraphRejected(ReasonerError):
-    """A hypergraph file that does not follow the documented format."""
+    """A hypergraph file that does not follow the documented format; carries every problem."""
 
     code: ClassVar[str] = "HYPERGRAPH_REJECTED"
+
+    def __init__(self, name: str, problems: tuple[str, ...]) -> None:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__("\n".join([f"{name} has {count}:", *problems]))
+        self.problems = problems
 
 
 class ResumeRejected(ReasonerError):
@@ -88,14 +93,16 @@ class ResumeRejected(ReasonerError):
 class EngineDisagreement(ReasonerError):
     """Two engines closed the same program differently: an internal error, never an answer.
 
-    `reproducer` is the program as a hypergraph in JSON, which shows the difference again.
+    `reproducer` is the program as a hypergraph in JSON, which shows the difference again, and
+    `saved` the file that holds it.
     """
 
     code: ClassVar[str] = "ENGINE_DISAGREEMENT"
 
-    def __init__(self, message: str, *, reproducer: str = "") -> None:
+    def __init__(self, message: str, *, reproducer: str = "", saved: str = "") -> None:
         super().__init__(message)
         self.reproducer = reproducer
+        self.saved = saved
 
 
 class EngineFailed(ReasonerError):

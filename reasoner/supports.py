@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from .bits import members
 from .derivation import minimal_support
 from .engines.linear import UNDERIVED, fire, focus
 from .errors import ResumeRejected
@@ -114,7 +115,7 @@ class _Search:
 
     def atoms(self, mask: int) -> list[int]:
         """Give the atoms of a mask, ascending."""
-        return [self.loose[bit] for bit in _bits(mask)]
+        return [self.loose[bit] for bit in members(mask)]
 
     def run(self, expired: Callable[[], bool]) -> Iterator[int]:
         """Walk sets to leave out, depth first, and give each new support."""
@@ -134,7 +135,7 @@ class _Search:
                 self.found.append(support)
                 yield support
             children = []
-            for bit in _bits(support & ~fixed):
+            for bit in members(support & ~fixed):
                 children.append((left_out | 1 << bit, fixed))
                 fixed |= 1 << bit
             stack.extend(reversed(children))
@@ -153,20 +154,13 @@ class _Search:
 
     def _cut(self, left_out: int) -> int:
         """Shrink a set without which the goal is lost, putting back the latest atoms first."""
-        for bit in reversed(list(_bits(left_out))):
+        for bit in reversed(list(members(left_out))):
             smaller = left_out & ~(1 << bit)
             rest = self.atoms(self.everything & ~smaller)
             firing = fire(self.program, given=sorted([*self.frozen, *rest]), goal=self.goal)
             if firing.clauses[self.goal] == UNDERIVED:
                 left_out = smaller
         return left_out
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 def _loose(program: HornProgram, deletable: Collection[int] | None) -> set[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from types import ModuleType
 
@@ -19,7 +20,7 @@ from ..horn import HornProgram, IntArray
 from . import propagation
 from .propagation import GIVEN, UNDERIVED
 
-__all__ = ["GIVEN", "UNDERIVED", "Firing", "Focus", "fire", "fire_lists", "focus", "warm"]
+__all__ = ["GIVEN", "UNDERIVED", "Firing", "Focus", "Form", "fire", "focus", "warm"]
 
 LOAD_KERNEL_FROM = 300_000
 """Program size from which loading the kernel (about a second) pays for one closure."""
@@ -28,6 +29,14 @@ USE_KERNEL_FROM = 3_000
 """Program size from which a loaded kernel beats lists."""
 
 _KERNEL = f"{__package__}.kernel"
+
+
+class Form(Enum):
+    """What to run on; `AUTO` chooses by size, and the answer never depends on it."""
+
+    AUTO = "auto"
+    LISTS = "lists"
+    ARRAYS = "arrays"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +73,11 @@ def warm() -> None:
     _index_heads(program, kernel)
 
 
-def _kernel(size: int) -> ModuleType | None:
-    """Give the kernel where it is worth using for this size, else None."""
-    if size >= LOAD_KERNEL_FROM or (size >= USE_KERNEL_FROM and _KERNEL in sys.modules):
+def _kernel(program: HornProgram, form: Form) -> ModuleType | None:
+    """Give the kernel where it is asked for or worth using for this size, else None."""
+    size = program.size
+    worth = size >= LOAD_KERNEL_FROM or (size >= USE_KERNEL_FROM and _KERNEL in sys.modules)
+    if form is Form.ARRAYS or (form is Form.AUTO and worth):
         from . import kernel
 
         return kernel
@@ -118,21 +129,18 @@ def _index_heads(program: HornProgram, kernel: ModuleType | None) -> _Index:
 
 
 def fire(
-    program: HornProgram, *, given: Sequence[int] | IntArray | None = None, goal: int = -1
+    program: HornProgram,
+    *,
+    given: Sequence[int] | IntArray | None = None,
+    goal: int = -1,
+    form: Form = Form.AUTO,
 ) -> Firing:
     """Derive all that follows from `given` (default: all given atoms), or stop at `goal`.
 
     Linear in the size of the program.
     """
     start = program.given if given is None else given
-    return _fire(program, start, goal, _kernel(program.size))[0]
-
-
-def fire_lists(
-    program: HornProgram, *, given: Sequence[int] | IntArray | None = None, goal: int = -1
-) -> Firing:
-    """Do what `fire` does in plain Python; the twin the kernel is tested against."""
-    return _fire(program, program.given if given is None else given, goal, None)[0]
+    return _fire(program, start, goal, _kernel(program, form))[0]
 
 
 def _fire(
@@ -184,13 +192,17 @@ class Focus:
 
 
 def focus(
-    program: HornProgram, goal: int, *, given: Sequence[int] | IntArray | None = None
+    program: HornProgram,
+    goal: int,
+    *,
+    given: Sequence[int] | IntArray | None = None,
+    form: Form = Form.AUTO,
 ) -> Focus:
     """Cut a program down to what derivations of `goal` from `given` can use.
 
     Keeps the clauses whose whole tail is derivable and whose head the goal needs. Linear.
     """
-    kernel = _kernel(program.size)
+    kernel = _kernel(program, form)
     code = kernel or propagation
     rows = program if kernel else program.rows
     start = np.asarray(program.given if given is None else given, np.int32)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import EngineDisagreement, EngineFailed, EngineTimedOut, EngineUnknown
@@ -51,6 +51,7 @@ def close(
     given: Sequence[int] | IntArray | None = None,
     engine: str = "auto",
     seconds: float | None = None,
+    engines: Mapping[str, Closure] = ENGINES,
 ) -> Firing:
     """Give the least set that holds the given atoms and is closed under the clauses.
 
@@ -60,19 +61,20 @@ def close(
     Raises EngineUnknown, EngineTimedOut, EngineFailed, and EngineDisagreement with the reproducer
     saved in the directory for temporary files.
     """
-    if engine != "auto" and engine not in ENGINES:
-        near = difflib.get_close_matches(engine, ["auto", *ENGINES], 1)
+    if engine != "auto" and engine not in engines:
+        near = difflib.get_close_matches(engine, ["auto", *engines], 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise EngineUnknown(f"no engine {engine!r}; expected auto, {', '.join(ENGINES)}{hint}")
+        raise EngineUnknown(f"no engine {engine!r}; expected auto, {', '.join(engines)}{hint}")
     start = program.given if given is None else given
     firing = fire(program, given=start)
     if engine == "auto" and program.size <= CLINGO_UP_TO:
         try:
-            _agree(program, start, firing, "clingo", AUTO_SECONDS if seconds is None else seconds)
+            patience = AUTO_SECONDS if seconds is None else seconds
+            _agree(program, start, firing, ("clingo", engines["clingo"]), patience)
         except (EngineTimedOut, EngineFailed) as error:
             _log.warning("closed by linear alone: %s", error)
     elif engine not in ("auto", "linear"):
-        _agree(program, start, firing, engine, seconds)
+        _agree(program, start, firing, (engine, engines[engine]), seconds)
     return firing
 
 
@@ -80,11 +82,12 @@ def _agree(
     program: HornProgram,
     given: Sequence[int] | IntArray,
     firing: Firing,
-    engine: str,
+    engine: tuple[str, Closure],
     seconds: float | None,
 ) -> None:
+    name, closure = engine
     ours = sorted(firing.order.tolist())
-    theirs = ENGINES[engine](program, given, seconds=seconds)
+    theirs = closure(program, given, seconds=seconds)
     if ours == theirs:
         return
     atom = min(set(ours).symmetric_difference(theirs))
@@ -94,9 +97,10 @@ def _agree(
     path.write_text(text, encoding="utf-8")
     verb = "derives" if atom in theirs else "does not derive"
     raise EngineDisagreement(
-        f"{engine} {verb} atom {atom} of a program of {program.clause_count} clauses, linear "
+        f"{name} {verb} atom {atom} of a program of {program.clause_count} clauses, linear "
         f"says otherwise; expected the same closure (reproducer: {path})",
         reproducer=text,
+        saved=str(path),
     )
 
 
