@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from kb.quantity import Date, Quantity
@@ -14,6 +14,7 @@ from reasoner.plan import Extreme
 from . import question_values as bounds
 from .logical_form import (
     Alike,
+    Anything,
     Ask,
     Best,
     Both,
@@ -24,6 +25,7 @@ from .logical_form import (
     Form,
     HowMany,
     Image,
+    Matching,
     Member,
     Mistyped,
     Name,
@@ -38,6 +40,19 @@ from .logical_form import (
 )
 
 TypeNames = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """Those who are something to anything: "directors", with the types they have."""
+
+    types: TypeNames
+    relation: Relation
+
+
+def _meet(forms: tuple[Form, ...]) -> Form:
+    return forms[0] if len(forms) == 1 else Both(forms[0], _meet(forms[1:]))
+
 
 _OPERATORS = {
     "less": Operator.LESS,
@@ -60,14 +75,21 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def without(of: Form, excluded: Form) -> Form:
         return Without(of, excluded)
 
-    def typed(names: TypeNames, of: Form) -> Form:
+    def typed(wanted: TypeNames | Holders, of: Form) -> Form:
+        if isinstance(wanted, Holders):
+            found = typed(wanted.types, of)
+            inner = found.of if isinstance(found, Without) else found
+            if isinstance(inner, Image) and set(inner.relation.paths) & set(wanted.relation.paths):
+                return found
+            return Both(found, Image(wanted.relation, Anything()))
+        names = wanted
         if not names:
             return of
         if not types.agree(names, types.of_form(of)):
             raise Mistyped
         match of:
             case Image(relation, inner):
-                return Image(types.arriving(relation, names), inner)
+                return Image(types.narrowed(relation, names), inner)
             case Without(inner, excluded):
                 return Without(typed(names, inner), excluded)
             case Name() | Typed():
@@ -116,8 +138,22 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
             raise Mistyped
         return Relation.of(kept)
 
+    def holders(relation: Relation) -> Holders:
+        return Holders(role_types(relation), relation)
+
+    def meet_image(relation: Relation, of: Several) -> Form:
+        return _meet(tuple(image(relation, member) for member in of.members))
+
+    def meet_back(relation: Relation, of: Several) -> Form:
+        return meet_image(relation.inverse, of)
+
+    def matching(left: Form, right: Form) -> Matching:
+        return Matching(ask(left).of, ask(right).of)
+
     def valued(relation: Relation, names: TypeNames) -> Relation:
-        return types.arriving(relation, names)
+        kept = types.narrowed(relation, names)
+        # the same year is not the same date
+        return _of_kind(kept, lambda kind: kind is not ValueKind.TIME)
 
     def criterion(relation: Relation, extreme: str) -> Criterion:
         return Criterion(_of_kind(relation, lambda kind: kind.is_ordered), Extreme(extreme))
@@ -131,7 +167,8 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def enumerate_(first: Form, rest: Several) -> Several:
         return Several((first, *rest.members))
 
-    def typed_all(names: TypeNames, of: Several) -> Several:
+    def typed_all(wanted: TypeNames | Holders, of: Several) -> Several:
+        names = wanted.types if isinstance(wanted, Holders) else wanted
         return Several(tuple(typed(names, member) for member in of.members))
 
     def each(relation: Relation, of: Several) -> Several:
@@ -196,7 +233,10 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         operator = "less" if criterion.extreme is Extreme.LEAST else "greater"
         return than(criterion.relation, operator, left, right)
 
-    def best(names: TypeNames, by: Criterion, of: Form | None = None) -> Best:
+    def best(wanted: TypeNames | Holders, by: Criterion, of: Form | None = None) -> Best:
+        if isinstance(wanted, Holders):
+            raise Mistyped
+        names = wanted
         relation = types.fitting(by.relation, names)
         if any(len(path) > 1 for path in relation.paths):
             raise Mistyped
@@ -243,6 +283,7 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         "bounded": bounded,
         "compared": compared,
         "count_criterion": count_criterion,
+        "holders": holders,
         "how_many": how_many,
         "ordered": ordered,
         "since_date": dated(bounds.since),
@@ -260,6 +301,9 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         "each": each,
         "enumerate": enumerate_,
         "image": image,
+        "matching": matching,
+        "meet_back": meet_back,
+        "meet_image": meet_image,
         "member": member,
         "pick": pick,
         "role": role,
