@@ -182,9 +182,14 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def how_many(of: Form) -> HowMany:
         return HowMany(ask(of).of)
 
-    def holding(relation: Relation, value: Value) -> Relation:
-        """Keep the paths whose values are of the kind of a value."""
-        match value.value:
+    def comparable(relation: Relation, comparands: tuple[Comparand, ...]) -> Relation:
+        """Keep the paths whose values are of the kind of what they are compared with."""
+        operand = comparands[0].value
+        if isinstance(operand, Image):
+            others = {types.kind(path[-1]) for path in operand.relation.paths}
+            return _of_kind(relation, lambda kind: kind in others)
+        assert isinstance(operand, Value), "comparisons are with values"
+        match operand.value:
             case Date():
                 kinds = {ValueKind.TIME}
             case Quantity():
@@ -195,10 +200,17 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
                 raise Mistyped
         return _of_kind(relation, lambda kind: kind in kinds)
 
-    def compared(operator: str, value: Value) -> tuple[Comparand, ...]:
-        if isinstance(value.value, Date | str):
+    def compared(operator: str, operand: Form) -> tuple[Comparand, ...]:
+        if isinstance(operand, Value) and isinstance(operand.value, Date | str):
             raise Mistyped
-        return (Comparand(_OPERATORS[operator], value),)
+        if isinstance(operand, Image):
+            operand = Image(_of_kind(operand.relation, lambda kind: kind.is_ordered), operand.of)
+        elif not isinstance(operand, Value):
+            raise Mistyped
+        return (Comparand(_OPERATORS[operator], operand),)
+
+    def much(relation: Relation) -> Relation:
+        return _of_kind(relation, lambda kind: kind in (ValueKind.QUANTITY, ValueKind.NUMBER))
 
     def dated(
         bound: Callable[[Date], tuple[Comparand, ...]],
@@ -211,17 +223,14 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         return apply
 
     def bounded(relation: Relation, comparands: tuple[Comparand, ...]) -> Form:
-        first = comparands[0].value
-        assert isinstance(first, Value), "a bound compares with a value"
-        kept = types.fitting(holding(relation, first), ())
+        kept = types.fitting(comparable(relation, comparands), ())
         if any(len(path) > 1 for path in kept.paths):
             raise Mistyped
         return Bounded(kept, comparands)
 
     def ordered(of: Form, comparands: tuple[Comparand, ...]) -> Ordered:
-        first = comparands[0].value
-        if isinstance(of, Image) and isinstance(first, Value):
-            of = Image(holding(of.relation, first), of.of)
+        if isinstance(of, Image):
+            of = Image(comparable(of.relation, comparands), of.of)
         return Ordered(ask(of).of, comparands)
 
     def than(relation: Relation, operator: str, left: Form, right: Form) -> Ordered:
@@ -305,6 +314,7 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         "meet_back": meet_back,
         "meet_image": meet_image,
         "member": member,
+        "much": much,
         "pick": pick,
         "role": role,
         "role_types": role_types,

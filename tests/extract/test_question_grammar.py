@@ -41,7 +41,7 @@ def chain(understood: Plan) -> list[str]:
          ["director", "country_of_citizenship"]),
         ("In which country is Lyon located?", ["country"]),
         ("In which country was Ada Moreau born?", ["place_of_birth", "country"]),
-        ("Which directors were born in Lyon?", ["director", "-place_of_birth"]),
+        ("Which directors were born in Lyon?", ["-place_of_birth", "director"]),
         ("Who directed both Night Ferry and Grey Harbour?", ["director", "director"]),
         ("Tell me where Ada Moreau was born.", ["place_of_birth"]),
         ("Which films did the director of Night Ferry direct?", ["director", "-director"]),
