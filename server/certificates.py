@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -57,12 +58,25 @@ def _differences(
         )
 
 
-def stored_texts(base: KnowledgeBase, certificate: Json) -> dict[str, str]:
+def quoted_sources(data: bytes) -> dict[str, Json]:
+    """Give the sources of a certificate by digest; what is no certificate quotes nothing."""
+    try:
+        sources = json.loads(data)["sources"]
+        return {
+            name: source
+            for name, source in sources.items()
+            if isinstance(source["text_sha256"], str)
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def stored_texts(base: KnowledgeBase, data: bytes) -> dict[str, str]:
     """Give the decoded texts that a certificate quotes and the knowledge base has, by digest."""
     found: dict[str, str] = {}
-    for digest in sorted({source["text_sha256"] for source in certificate["sources"].values()}):
+    for source in quoted_sources(data).values():
         try:
-            found[digest] = base.text(digest)
+            found[source["text_sha256"]] = base.text(source["text_sha256"])
         except NotFound:
             continue
     return found
