@@ -479,7 +479,9 @@ class _ReadText:
             at = index
             if self.doc[at].text in ('"', "”", "“"):
                 at += 1
-            if (at < stop and self.doc[at].text == ",") or (dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–")):
+            if (at < stop and self.doc[at].text == ",") or (
+                dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–")
+            ):
                 at += 1
             if at < stop and self.doc[at].lower_ in ("and", "&", "or"):
                 at += 1

@@ -372,7 +372,7 @@ class Store:
             " (SELECT 1 FROM evidence e WHERE e.statement = s.key AND e.retracted IS NULL)"
         )
         for (name,) in self._connection.execute(
-            f"SELECT subject AS name {standing} AND subject NOT LIKE 'doc:%'"
+            f"SELECT subject AS name {standing} AND subject NOT GLOB 'doc:*'"
             f" UNION SELECT value {standing} AND kind = 'entity' ORDER BY name"
         ):
             yield name

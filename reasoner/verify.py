@@ -34,6 +34,8 @@ PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcd
 """Digest of the rules that stand beside every policy."""
 PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
 """What these rules conclude."""
+FACTS_DECODER = "facts/1"
+"""Decoder of facts files; their lookups are read again from the file."""
 IDENTITY = "prelude.identity:"
 """Begins the names of rules that carry a predicate over to other names of an entity."""
 NEVER_RENAMED = frozenset(
@@ -115,8 +117,8 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def _no_constant(name: str) -> NoReturn:
-    reject("NOT_CANONICAL", "", f"{name} is no JSON number")
+def _no_number(text: str) -> NoReturn:
+    reject("NOT_CANONICAL", "", f"{text} is no integer; the format has no other numbers")
 
 
 def read_canonical(data: bytes) -> dict[str, Any]:
@@ -128,7 +130,7 @@ def read_canonical(data: bytes) -> dict[str, Any]:
     if text.startswith("\ufeff"):
         reject("NOT_CANONICAL", "", "the certificate begins with a byte order mark")
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_number, parse_float=_no_number)
         same = canonical(value) == data
         if not same:
             json.loads(text, object_pairs_hook=_unique)
@@ -1494,7 +1496,9 @@ def identity_rule(sign: str) -> Rule:
     name, _, arity = sign.rpartition("/")
     others = "".join(f", V{number}" for number in range(1, int(arity)))
     text = f"{name}(X{others}) :- alias(X, Y), {name}(Y{others})."
-    return Rule(f"{IDENTITY}{sign}", Reader(text).statement(), text, None, None)
+    says = "What is stated of {Y} holds of {X}: both name one entity"
+    tree = Reader(text).statement()
+    return Rule(f"{IDENTITY}{sign}", tree, text, "Proofweave prelude, identity", says)
 
 
 def literal_signatures(literal: Literal) -> Iterator[str]:
@@ -1621,12 +1625,6 @@ class Texts:
         if digest not in self._facts:
             self._facts[digest] = read_facts(self.text(source, record), source)
         return self._facts[digest]
-
-    def matching_facts(
-        self, source: str, record: Mapping[str, str], sign: str, pattern: Arguments
-    ) -> Sequence[Arguments]:
-        """Give the facts of a facts file that agree with a pattern."""
-        return self.facts(source, record).matching(sign, pattern)
 
 
 def read_facts(text: str, source: str) -> Calls:
@@ -1953,7 +1951,8 @@ class Examination:
             rule = identity_rule(name.removeprefix(IDENTITY))
         except (ValueError, Unreadable):
             reject("RULE_MISMATCH", where, f"{name!r} names no identity rule")
-        if rule.tree != record["clause"] or rule.text != record["text"]:
+        stated = {"clause": rule.tree, "text": rule.text, "cite": rule.cite, "says": rule.says}
+        if stated != record:
             reject("RULE_MISMATCH", where, "an identity rule has another form")
         if rule.sign in self.rules_by_sign or rule.sign in NEVER_RENAMED:
             reject("RULE_MISMATCH", where, f"{rule.sign} is not carried over to other names")
@@ -2292,8 +2291,10 @@ class Examination:
     def read_witness(self) -> None:
         """Read the calls with their answers, and the contested atoms."""
         witness = self.certificate["witness"]
-        for side in witness["contested"]:
-            for item in side["sides"]:
+        for index, conflict in enumerate(witness["contested"]):
+            if len(conflict["sides"]) != 2:
+                reject("STRUCTURE", f"witness/contested/{index}", "a conflict has two sides")
+            for item in conflict["sides"]:
                 self.masked.add(self.check_atom(item["atom"], "witness/contested"))
         for name, calls in (("demands", self.demands), ("lookups", self.lookups)):
             patterns = [record["pattern"] for record in witness[name]]
@@ -2484,9 +2485,7 @@ class Examination:
         for demand in self.demands:
             self._check_demand(demand)
         for lookup in self.lookups:
-            carried = (
-                renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
-            )
+            carried = renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
             if lookup.sign not in demanded and (carried or lookup.sign in self.rules_by_sign):
                 reject(
                     "WITNESS_INCOMPLETE",
@@ -2522,16 +2521,21 @@ class Examination:
         sources = self.certificate["sources"]
         match lookup.basis:
             case "facts":
-                self.lookup_sources |= {
-                    name for name, record in sources.items() if record["decoder"] == "facts/1"
+                files = {
+                    name for name, record in sources.items() if record["decoder"] == FACTS_DECODER
                 }
+                if not files:
+                    reject("LOOKUP_MISMATCH", lookup.where, "no facts file is among the sources")
+                self.lookup_sources |= files
+                shown = ", ".join(sorted(sources[name]["title"] for name in files))
+                self.trust(f"that the facts of the request all stand in {shown}")
                 if self.texts is None:
                     return
                 expected = {
                     row
-                    for name in self.lookup_sources
-                    for row in self.texts.matching_facts(
-                        name, sources[name], lookup.sign, lookup.pattern
+                    for name in files
+                    for row in self.texts.facts(name, sources[name]).matching(
+                        lookup.sign, lookup.pattern
                     )
                 }
                 expected |= {
@@ -2578,7 +2582,7 @@ class Examination:
         return self.texts is not None and any(
             self.texts.facts(name, record).rows.get(sign)
             for name, record in sources.items()
-            if record["decoder"] == "facts/1"
+            if record["decoder"] == FACTS_DECODER
         )
 
     def _assumption(self, text: str) -> Ground:
@@ -2689,8 +2693,6 @@ class Examination:
         for index, item in enumerate(self.certificate["witness"]["contested"]):
             where = f"witness/contested/{index}"
             sides = item["sides"]
-            if len(sides) != 2:
-                reject("STRUCTURE", where, "a conflict has two sides")
             for side in sides:
                 if self.atoms.get(side["step"]) != side["atom"]:
                     reject("WITNESS_UNPROVED", where, f"nothing proves {side['atom']}")
@@ -2824,7 +2826,8 @@ class Examination:
         if certificate["verdict"] != "ABSTAINED":
             _require_all("assumptions", assumptions, assumed)
         for call in (*self.demands, *self.lookups):
-            if not call.is_used and not _generalizes(call.pattern, self.goal):
+            is_root = call.sign == self.goal_sign and _agrees(call.pattern, self.goal)
+            if not call.is_used and not is_root:
                 reject("UNUSED", call.where, "nothing reads this call")
         for sign in sorted(self.closed_used):
             self.trust(f"that the named source is complete for {sign}, as the policy declares")
@@ -3063,10 +3066,6 @@ def _renamed(tree: Tree) -> Tree:
 
 def _agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item is None or item == value for item, value in zip(pattern, row, strict=True))
-
-
-def _generalizes(pattern: Arguments, goal: Arguments) -> bool:
-    return len(pattern) == len(goal) and _agrees(pattern, goal)
 
 
 def _folded(name: str) -> str:
