@@ -92,7 +92,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(STEPS)
 def test_following_the_log_gives_what_building_anew_gives(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
