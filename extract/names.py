@@ -117,6 +117,6 @@ class NameIndex:
 def nearest_words(word: str, vocabulary: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Give the words of a vocabulary nearest to a word, best first, ties by spelling."""
     found = process.extract(
-        word.casefold(), sorted(vocabulary), scorer=fuzz.ratio, limit=limit, score_cutoff=60
+        word.casefold(), sorted(vocabulary), scorer=fuzz.ratio, limit=limit, score_cutoff=78
     )
     return tuple(match[0] for match in sorted(found, key=lambda match: (-match[1], match[0])))

@@ -76,9 +76,10 @@ class QuestionGrammar:
     def _plan(
         self, question: str, tokens: tuple[Token, ...], names: NameIndex
     ) -> Plan | PlanRejected:
+        capital = self._capital_cost(tokens)
         chart = parse(
             len(tokens),
-            lambda start, end: self._leaves(question, tokens, start, end, names),
+            lambda start, end: self._leaves(question, tokens, start, end, names, capital),
             self._grammar,
             self._operations,
         )
@@ -115,13 +116,17 @@ class QuestionGrammar:
         )
 
     def _leaves(
-        self, question: str, tokens: Sequence[Token], start: int, end: int, names: NameIndex
+        self,
+        question: str,
+        tokens: Sequence[Token],
+        start: int,
+        end: int,
+        names: NameIndex,
+        capital: int,
     ) -> list[Leaf]:
         words = tuple(token.word for token in tokens[start:end])
         shouted = sum(
-            self._capital_cost(tokens)
-            for index in range(max(start, 1), end)
-            if tokens[index].text[:1].isupper()
+            capital for index in range(max(start, 1), end) if tokens[index].text[:1].isupper()
         )
         leaves: list[Leaf] = []
         if len(words) == 1 and words[0] in self._grammar.literals:
@@ -161,18 +166,24 @@ class QuestionGrammar:
             if "name" in chart.cells[start, end]:
                 covered[start:end] = [True] * (end - start)
         parts: list[Misunderstood] = []
-        index = 0
-        while index < len(tokens):
-            if covered[index]:
-                index += 1
-                continue
-            start = index
-            while index < len(tokens) and not covered[index]:
-                index += 1
-            first, last = tokens[start], tokens[index - 1]
-            text = question[first.start : last.end]
-            near = nearest_words(text, known) + names.nearest(text)
-            parts.append(Misunderstood(text, first.start, last.end, near))
+        run: list[Token] = []
+
+        def end_run() -> None:
+            if run:
+                text = question[run[0].start : run[-1].end]
+                near = names.nearest(text)
+                parts.append(Misunderstood(text, run[0].start, run[-1].end, near))
+                run.clear()
+
+        for token, is_covered in zip(tokens, covered, strict=True):
+            near = () if is_covered else nearest_words(token.word, self.lexicon.vocabulary)
+            if is_covered or near:
+                end_run()
+            if near:
+                parts.append(Misunderstood(token.text, token.start, token.end, near))
+            elif not is_covered:
+                run.append(token)
+        end_run()
         if parts:
             said = ", ".join(
                 f"{part.text!r}" + (f" (near: {', '.join(part.nearest)})" if part.nearest else "")
