@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from proofweave.v1 import certificate_pb2 as pb
@@ -19,7 +19,7 @@ def changes(before: Json, after: Json) -> Iterator[pb.Change]:
     """Give what differs, part by part in a fixed order, within a part by id."""
     for part in ("verdict", "code", "question", "goal", "valid_on"):
         yield from _differences(part, {part: before[part] or ""}, {part: after[part] or ""})
-    parts = {
+    parts: dict[str, Callable[[Json], dict[str, str]]] = {
         "answer": lambda one: {found["atom"]: "" for found in one["answers"]},
         "policy": lambda one: {found["id"]: found["version"] for found in one["policies"]},
         "rule": lambda one: {name: rule["text"] for name, rule in one["rules"].items()},
