@@ -108,7 +108,7 @@ class NameIndex:
     def nearest(self, written: str, limit: int = 3) -> tuple[str, ...]:
         """Give the known names that look most like a written one, best first, ties by name."""
         found = process.extract(
-            fold(written), self._sorted_folded, scorer=fuzz.WRatio, limit=limit, score_cutoff=75
+            fold(written), self._sorted_folded, scorer=fuzz.ratio, limit=limit, score_cutoff=70
         )
         ranked = sorted(found, key=lambda match: (-match[1], match[0]))
         return tuple(self._folded[match[0]][0] for match in ranked)

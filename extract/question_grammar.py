@@ -163,7 +163,7 @@ class QuestionGrammar:
         known = self.lexicon.vocabulary | self._grammar.literals
         covered = [token.name is not None or token.word in known for token in tokens]
         for start, end in chart.cells:
-            if "name" in chart.cells[start, end]:
+            if chart.cells[start, end].keys() & {"name", "value"}:
                 covered[start:end] = [True] * (end - start)
         parts: list[Misunderstood] = []
         run: list[Token] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from reasoner import plan
 from reasoner.hop import Definition, DimensionType, Direction, Elapsed, Hop, Path
 from reasoner.plan import (
     Bound,
@@ -30,6 +31,7 @@ from reasoner.plan import (
 
 from .logical_form import (
     Alike,
+    Anything,
     Ask,
     Best,
     Both,
@@ -40,6 +42,7 @@ from .logical_form import (
     Form,
     HowMany,
     Image,
+    Matching,
     Member,
     Name,
     Ordered,
@@ -147,20 +150,23 @@ class _Builder:
                     for member in among.members
                 )
                 self.steps.append(Same(ends))
+            case Matching(left, right):
+                first = self.add_meet(self.conditions(left))
+                self.steps.append(Same((first, self.add_meet(self.conditions(right)))))
             case Ordered(of, comparands):
                 values = self.add_meet(self.conditions(of))
                 self.steps.append(Order(values, self.thresholds(comparands)))
             case Member(member, of):
                 whole = self.add_meet(self.conditions(of))
                 one = self.operand(member)
-                assert not isinstance(one, Reference), "a member is named"
+                assert isinstance(one, Named | Given), "a member is named"
                 self.steps.append(Holds(one, whole))
 
     def extremum(self, among: Several, criterion: Criterion | CountCriterion) -> Extremum:
         candidates = []
         for member in among.members:
             entity = self.operand(member, self.starts(criterion.relation))
-            assert not isinstance(entity, Given), "candidates are entities"
+            assert isinstance(entity, Named | Reference), "candidates are entities"
             measure = self.follow(criterion.relation, entity)
             if isinstance(criterion, CountCriterion):
                 self.steps.append(Count(measure))
@@ -172,7 +178,7 @@ class _Builder:
         found = []
         for comparand in comparands:
             operand = self.operand(comparand.value)
-            assert not isinstance(operand, Named), "a threshold is a value"
+            assert isinstance(operand, Reference | Given), "a threshold is a value"
             found.append(Threshold(comparand.operator, operand))
         return tuple(found)
 
@@ -201,7 +207,7 @@ class _Builder:
                 return (Bound(hop.dimension, self.thresholds(comparands)),)
             case Typed(_, of):
                 return self.conditions(of)
-            case Name() | Value():
+            case Name() | Value() | Anything():
                 raise AssertionError("a name is an operand, not a set")
 
     def starts(self, relation: Relation) -> tuple[str, ...]:
@@ -216,6 +222,8 @@ class _Builder:
                 return self.named(form, types)
             case Value(value):
                 return Given(value)
+            case Anything():
+                return plan.Anything()
             case Typed(narrower, of):
                 return self.operand(of, narrower)
             case Image() | Both() | Without() | Bounded():
