@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kb.quantity import Date, Quantity, Truth
+from kb.quantity import Date, Quantity, Truth, in_unit
 
 from .atom import Constant, Symbol, render_term
 from .clause import AggregateFunction, Operator
@@ -50,7 +50,8 @@ def _magnitudes(left: Quantity, right: Quantity) -> tuple[Fraction, Fraction] | 
     """Give both magnitudes in one unit; None where no exact conversion exists."""
     if left.unit == right.unit:
         return left.magnitude, right.magnitude
-    return None
+    converted = in_unit(right, left.unit)
+    return None if converted is None else (left.magnitude, converted.magnitude)
 
 
 _Span = tuple[Fraction, Fraction] | tuple[datetime.date, datetime.date]

@@ -60,6 +60,7 @@ class CompiledGoal:
     checks: dict[int, tuple[int, ...]]
     heads: dict[int, Template]
     bodies: dict[int, tuple[Template | None, ...]]
+    derived: frozenset[Signature]
     source: str
     bind: Callable[..., Callable[[object], object]]
 
@@ -515,6 +516,7 @@ def compile_goal(plan: GoalPlan) -> CompiledGoal:
         checks=writer.checks,
         heads=heads,
         bodies=bodies,
+        derived=frozenset(clause.head.signature for clause in plan.clauses),
         source=source,
         bind=namespace["bind"],
     )

@@ -146,7 +146,7 @@ class FactBase:
     fact; each index is built at the first lookup that needs it.
     """
 
-    __slots__ = ("_added_ids", "_added_values", "_ids", "_layers", "_values")
+    __slots__ = ("_added_ids", "_added_values", "_ids", "_layers", "_signatures", "_values")
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self._ids: dict[Constant, int] = {}
@@ -154,6 +154,7 @@ class FactBase:
         self._added_ids: dict[Constant, int] = {}
         self._added_values: list[Constant] = []
         self._layers: dict[Signature, tuple[Relation, ...]] = {}
+        self._signatures: frozenset[Signature] | None = None
         self._add(facts, self._ids, self._values, 0)
 
     def _add(
@@ -200,12 +201,16 @@ class FactBase:
         laid._ids, laid._values = self._ids, self._values
         laid._added_ids, laid._added_values = dict(self._added_ids), list(self._added_values)
         laid._layers = dict(self._layers)
+        laid._signatures = None
         laid._add(facts, laid._added_ids, laid._added_values, max(len(self._values), 1))
         return laid
 
     def signatures(self) -> frozenset[Signature]:
         """Give predicate (with `-` for denials) and arity of everything stated, on any day."""
-        return frozenset(self._layers)
+        found = self._signatures
+        if found is None:
+            found = self._signatures = frozenset(self._layers)
+        return found
 
     def facts(self) -> Iterator[Fact]:
         """Give every fact, whatever its validity, by signature and then as it came."""
@@ -263,12 +268,14 @@ class FactBase:
     ) -> tuple[Fact, ...]:
         """Give the visible facts of one row, by leaf."""
         layers = self._layers.get(signature, ())
-        found: tuple[Fact, ...] = ()
-        for layer in layers:
-            found += layer.facts.get(row, ())
-        if valid_on is not None:
-            found = tuple(fact for fact in found if fact.validity.holds_on(valid_on))
-        return tuple(sorted(found, key=_leaf_order)) if len(layers) > 1 else found
+        if len(layers) == 1:
+            found = layers[0].facts.get(row, ())
+        else:
+            several = chain(*[layer.facts.get(row, ()) for layer in layers])
+            found = tuple(sorted(several, key=_leaf_order))
+        if valid_on is None or all(map(_is_unbounded, found)):
+            return found
+        return tuple([fact for fact in found if fact.validity.holds_on(valid_on)])
 
     def terms(self) -> Terms:
         """Give a table of constants for one evaluation, which may add its own."""
@@ -277,6 +284,10 @@ class FactBase:
 
 def _leaf_order(fact: Fact) -> tuple[str, str, str]:
     return fact.leaf, str(fact.validity.start or ""), str(fact.validity.end or "")
+
+
+def _is_unbounded(fact: Fact) -> bool:
+    return fact.validity is ALWAYS
 
 
 def _nothing(_: Key) -> Sequence[Row]:

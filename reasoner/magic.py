@@ -27,6 +27,7 @@ from .clause import (
     Positive,
     variables_of,
 )
+from .components import components
 from .facts import Signature
 from .prelude import UNDER, atoms_of
 
@@ -396,46 +397,6 @@ def plan_goal(clauses: tuple[Clause, ...], root: Node) -> GoalPlan:
         node for node in rules if sizes[group[node]] > 1 or node in positive[node]
     )
     return GoalPlan(root, clauses, rules, group, recursive)
-
-
-def components(edges: dict[Node, list[Node]]) -> dict[Node, int]:
-    """Number the strongly connected components, each after those it reaches; without recursion.
-
-    Source: Tarjan 1972, "Depth-first search and linear graph algorithms".
-    """
-    order: dict[Node, int] = {}
-    low: dict[Node, int] = {}
-    found: dict[Node, int] = {}
-    stack: list[Node] = []
-    count = 0
-    for start in edges:
-        if start in order:
-            continue
-        order[start] = low[start] = len(order)
-        stack.append(start)
-        path = [(start, iter(edges[start]))]
-        while path:
-            node, successors = path[-1]
-            for other in successors:
-                if other not in order:
-                    order[other] = low[other] = len(order)
-                    stack.append(other)
-                    path.append((other, iter(edges[other])))
-                    break
-                if other not in found:
-                    low[node] = min(low[node], order[other])
-            else:
-                path.pop()
-                if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
-                if low[node] == order[node]:
-                    while True:
-                        member = stack.pop()
-                        found[member] = count
-                        if member == node:
-                            break
-                    count += 1
-    return found
 
 
 def clause_names(clause: Clause) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from importlib import resources
 from .atom import Atom, Variable
 from .clause import Absent, Aggregate, Clause, Literal, Policy, Positive, render_clause
 from .facts import FactBase, Signature
-from .policy import read_policy
+from .policy_text import read_policy
 
 COMPUTED = frozenset({("stated_in", 2), ("valid_on", 1), ("same_name", 2)})
 """Predicates whose facts come from the request or from evidence, never from a source."""
@@ -28,6 +28,13 @@ def prelude() -> Policy:
     policy, findings = read_policy(text, name="prelude")
     assert not findings, f"the prelude is faulty: {findings}"
     return policy
+
+
+@lru_cache(maxsize=1)
+def built_in() -> frozenset[Signature]:
+    """Give every predicate that a policy may read without defining it."""
+    defined = {clause.head.signature for clause in prelude().clauses}
+    return COMPUTED | ABOUT_SOURCES | ABOUT_NAMES | defined
 
 
 def atoms_of(literals: Iterable[Literal]) -> Iterator[Atom]:

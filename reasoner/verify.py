@@ -34,6 +34,8 @@ PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcd
 """Digest of the rules that stand beside every policy."""
 PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
 """What these rules conclude."""
+FACTS_DECODER = "facts/1"
+"""Decoder of facts files; their lookups are read again from the file."""
 IDENTITY = "prelude.identity:"
 """Begins the names of rules that carry a predicate over to other names of an entity."""
 NEVER_RENAMED = frozenset(
@@ -115,8 +117,8 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def _no_constant(name: str) -> NoReturn:
-    reject("NOT_CANONICAL", "", f"{name} is no JSON number")
+def _no_number(text: str) -> NoReturn:
+    reject("NOT_CANONICAL", "", f"{text} is no integer; the format has no other numbers")
 
 
 def read_canonical(data: bytes) -> dict[str, Any]:
@@ -128,7 +130,7 @@ def read_canonical(data: bytes) -> dict[str, Any]:
     if text.startswith("\ufeff"):
         reject("NOT_CANONICAL", "", "the certificate begins with a byte order mark")
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_number, parse_float=_no_number)
         same = canonical(value) == data
         if not same:
             json.loads(text, object_pairs_hook=_unique)
@@ -242,6 +244,10 @@ _TERM = re.compile(
     r"|_*[a-z][A-Za-z0-9_]*|#inf|#sup",
     re.ASCII,
 )
+
+
+_PLAIN_ATOM = re.compile(r"(-?_*[a-z][A-Za-z0-9_]*)(?:\((.+)\))?", re.ASCII | re.DOTALL)
+_PLAIN_ARGUMENT = re.compile(rf"({_TERM.pattern})(, |\Z)", re.ASCII)
 
 
 def write_text(text: str) -> str:
@@ -1494,7 +1500,9 @@ def identity_rule(sign: str) -> Rule:
     name, _, arity = sign.rpartition("/")
     others = "".join(f", V{number}" for number in range(1, int(arity)))
     text = f"{name}(X{others}) :- alias(X, Y), {name}(Y{others})."
-    return Rule(f"{IDENTITY}{sign}", Reader(text).statement(), text, None, None)
+    says = "What is stated of {Y} holds of {X}: both name one entity"
+    tree = Reader(text).statement()
+    return Rule(f"{IDENTITY}{sign}", tree, text, "Proofweave prelude, identity", says)
 
 
 def literal_signatures(literal: Literal) -> Iterator[str]:
@@ -1621,12 +1629,6 @@ class Texts:
         if digest not in self._facts:
             self._facts[digest] = read_facts(self.text(source, record), source)
         return self._facts[digest]
-
-    def matching_facts(
-        self, source: str, record: Mapping[str, str], sign: str, pattern: Arguments
-    ) -> Sequence[Arguments]:
-        """Give the facts of a facts file that agree with a pattern."""
-        return self.facts(source, record).matching(sign, pattern)
 
 
 def read_facts(text: str, source: str) -> Calls:
@@ -1803,6 +1805,7 @@ class Examination:
         self.trusted: list[str] = []
         self.not_given: list[str] = []
         self.terms: set[str] = set()
+        self.ground: dict[str, Ground] = {}
         self.policies: list[PolicyText] = []
         self.rules: dict[str, Rule] = {}
         self.rules_by_sign: dict[str, list[Rule]] = {}
@@ -1953,7 +1956,8 @@ class Examination:
             rule = identity_rule(name.removeprefix(IDENTITY))
         except (ValueError, Unreadable):
             reject("RULE_MISMATCH", where, f"{name!r} names no identity rule")
-        if rule.tree != record["clause"] or rule.text != record["text"]:
+        stated = {"clause": rule.tree, "text": rule.text, "cite": rule.cite, "says": rule.says}
+        if stated != record:
             reject("RULE_MISMATCH", where, "an identity rule has another form")
         if rule.sign in self.rules_by_sign or rule.sign in NEVER_RENAMED:
             reject("RULE_MISMATCH", where, f"{rule.sign} is not carried over to other names")
@@ -2048,7 +2052,38 @@ class Examination:
         return hashlib.sha256(canonical({**form, "modality": "asserted"})).hexdigest()
 
     def check_atom(self, text: str, where: str) -> Ground:
-        """Read a ground atom in its canonical form."""
+        """Read a ground atom in its canonical form; each once."""
+        found = self.ground.get(text)
+        if found is None:
+            found = self.ground[text] = self._read_plain(text) or self._read_ground(text, where)
+        return found
+
+    def _read_plain(self, text: str) -> Ground | None:
+        """Read `p(term, term)` fast; None where the full reader must look."""
+        match = _PLAIN_ATOM.fullmatch(text)
+        if match is None:
+            return None
+        name, inner = match.groups("")
+        row: list[str | None] = []
+        position, is_last = 0, not inner
+        while position < len(inner):
+            argument = _PLAIN_ARGUMENT.match(inner, position)
+            if argument is None:
+                return None
+            term = argument[1]
+            if term not in self.terms:
+                try:
+                    if write_value(read_value(term)) != term:
+                        return None
+                except (ValueError, TypeError):
+                    return None
+                self.terms.add(term)
+            row.append(term)
+            position, is_last = argument.end(), not argument[2]
+        return (f"{name}/{len(row)}", tuple(row)) if is_last else None
+
+    @staticmethod
+    def _read_ground(text: str, where: str) -> Ground:
         try:
             sign, row, tree = read_atom(text)
         except Unreadable as error:
@@ -2292,8 +2327,10 @@ class Examination:
     def read_witness(self) -> None:
         """Read the calls with their answers, and the contested atoms."""
         witness = self.certificate["witness"]
-        for side in witness["contested"]:
-            for item in side["sides"]:
+        for index, conflict in enumerate(witness["contested"]):
+            if len(conflict["sides"]) != 2:
+                reject("STRUCTURE", f"witness/contested/{index}", "a conflict has two sides")
+            for item in conflict["sides"]:
                 self.masked.add(self.check_atom(item["atom"], "witness/contested"))
         for name, calls in (("demands", self.demands), ("lookups", self.lookups)):
             patterns = [record["pattern"] for record in witness[name]]
@@ -2301,6 +2338,13 @@ class Examination:
                 reject("NOT_CANONICAL", f"witness/{name}", "patterns are not sorted, or repeated")
             for index, record in enumerate(witness[name]):
                 calls.append(self._read_call(record, f"witness/{name}/{index}"))
+        for demand in self.demands:
+            if demand.sign not in self.rules_by_sign and demand.sign not in NEVER_RENAMED:
+                # A stored predicate is demanded where entities have other names.
+                self.rules_by_sign[demand.sign] = [identity_rule(demand.sign)]
+        for sign, groups in self.calls.items():  # the closest call covers first
+            closest = sorted(groups, key=lambda bound: (-len(bound), bound))
+            self.calls[sign] = {bound: groups[bound] for bound in closest}
 
     def _read_call(self, record: dict[str, Any], where: str) -> Call:
         try:
@@ -2334,6 +2378,14 @@ class Examination:
         group[key] = call
         return call
 
+    def is_masked(self, sign: str, row: Arguments) -> bool:
+        """Whether an atom is contested, also where it names its statement."""
+        if not self.masked:
+            return False
+        if len(row) == 3 and str(row[2]).startswith('"st:'):
+            sign, row = f"{sign[:-1]}2", row[:2]
+        return (sign, row) in self.masked
+
     def rows_of(self, sign: str, args: Arguments, where: str) -> list[tuple[Arguments, bool]]:
         """Give the answers of the call that covers a call, each with whether it is certain."""
         for bound, group in self.calls.get(sign, {}).items():
@@ -2347,7 +2399,7 @@ class Examination:
             return [
                 (row, certain[row])
                 for row in call.answers.matching(sign, args)
-                if (sign, row) not in self.masked
+                if not self.is_masked(sign, row)
             ]
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
@@ -2484,9 +2536,7 @@ class Examination:
         for demand in self.demands:
             self._check_demand(demand)
         for lookup in self.lookups:
-            carried = (
-                renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
-            )
+            carried = renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
             if lookup.sign not in demanded and (carried or lookup.sign in self.rules_by_sign):
                 reject(
                     "WITNESS_INCOMPLETE",
@@ -2507,7 +2557,7 @@ class Examination:
                 continue
             for bound, certain in self.enumerate(rule.plan(bindings), bindings, demand.where):
                 head = arguments(rule.head, bound)
-                if None in head or (demand.sign, head) in self.masked:
+                if None in head or self.is_masked(demand.sign, head):
                     continue  # a fact about everything, such as under(V, V), binds nothing here
                 if head not in rows or (certain and not rows[head]):
                     reject(
@@ -2522,16 +2572,21 @@ class Examination:
         sources = self.certificate["sources"]
         match lookup.basis:
             case "facts":
-                self.lookup_sources |= {
-                    name for name, record in sources.items() if record["decoder"] == "facts/1"
+                files = {
+                    name for name, record in sources.items() if record["decoder"] == FACTS_DECODER
                 }
+                if not files:
+                    reject("LOOKUP_MISMATCH", lookup.where, "no facts file is among the sources")
+                self.lookup_sources |= files
+                shown = ", ".join(sorted(sources[name]["title"] for name in files))
+                self.trust(f"that the facts of the request all stand in {shown}")
                 if self.texts is None:
                     return
                 expected = {
                     row
-                    for name in self.lookup_sources
-                    for row in self.texts.matching_facts(
-                        name, sources[name], lookup.sign, lookup.pattern
+                    for name in files
+                    for row in self.texts.facts(name, sources[name]).matching(
+                        lookup.sign, lookup.pattern
                     )
                 }
                 expected |= {
@@ -2578,7 +2633,7 @@ class Examination:
         return self.texts is not None and any(
             self.texts.facts(name, record).rows.get(sign)
             for name, record in sources.items()
-            if record["decoder"] == "facts/1"
+            if record["decoder"] == FACTS_DECODER
         )
 
     def _assumption(self, text: str) -> Ground:
@@ -2689,8 +2744,6 @@ class Examination:
         for index, item in enumerate(self.certificate["witness"]["contested"]):
             where = f"witness/contested/{index}"
             sides = item["sides"]
-            if len(sides) != 2:
-                reject("STRUCTURE", where, "a conflict has two sides")
             for side in sides:
                 if self.atoms.get(side["step"]) != side["atom"]:
                     reject("WITNESS_UNPROVED", where, f"nothing proves {side['atom']}")
@@ -2823,8 +2876,11 @@ class Examination:
             self.check_atom(atom, "assumptions")
         if certificate["verdict"] != "ABSTAINED":
             _require_all("assumptions", assumptions, assumed)
+        read = {(call.sign, call.pattern) for call in self.demands if call.is_used}
         for call in (*self.demands, *self.lookups):
-            if not call.is_used and not _generalizes(call.pattern, self.goal):
+            call.is_used = call.is_used or (call.sign, call.pattern) in read
+            is_root = call.sign == self.goal_sign and _agrees(call.pattern, self.goal)
+            if not call.is_used and not is_root:
                 reject("UNUSED", call.where, "nothing reads this call")
         for sign in sorted(self.closed_used):
             self.trust(f"that the named source is complete for {sign}, as the policy declares")
@@ -3063,10 +3119,6 @@ def _renamed(tree: Tree) -> Tree:
 
 def _agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item is None or item == value for item, value in zip(pattern, row, strict=True))
-
-
-def _generalizes(pattern: Arguments, goal: Arguments) -> bool:
-    return len(pattern) == len(goal) and _agrees(pattern, goal)
 
 
 def _folded(name: str) -> str:

@@ -6,10 +6,10 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 from hypothesis import given
+from poset_strategies import posets
 
 from kb.hasse import draw_hasse
 from kb.poset import Poset, poset
-from tests.poset_strategies import posets
 
 SVG = "{http://www.w3.org/2000/svg}"
 

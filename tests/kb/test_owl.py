@@ -10,6 +10,7 @@ import owlready2  # type: ignore[import-untyped]  # ships no types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from poset_strategies import posets
 
 from kb import vocabulary
 from kb.dimension import Dimension, DimensionKind, define_taxonomy
@@ -26,7 +27,6 @@ from kb.poset import Poset, poset
 from kb.quantity import Quantity
 from kb.rdf_terms import read_triples
 from kb.statement import Entity, Modality, Polarity, Statement, TaxonClass, Validity
-from tests.poset_strategies import posets
 
 NAMESPACE = "https://example.org/"
 

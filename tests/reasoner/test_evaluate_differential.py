@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import clingo
+from bottom_up import Found, all_instances, backward_slice
 from hypothesis import given, settings
+from policy_programs import CLOSED, DERIVED, Program, programs
+from witness import check_calls
 
 from reasoner.atom import Atom, Variable
 from reasoner.evaluate import evaluate
 from reasoner.facts import Fact, FactBase, fact_id
 from reasoner.policy import parse_atom, parse_facts, parse_policy
 from reasoner.slice import AtomPremise, Slice
-
-from tests.bottom_up import Found, all_instances, backward_slice
-from tests.policy_programs import CLOSED, DERIVED, Program, programs
-from tests.witness import check_calls
 
 
 def _slice(program: Program, goal: Atom) -> Slice:
@@ -98,7 +97,7 @@ def test_the_witness_covers_every_call_of_every_rule(program: Program) -> None:
     slice_ = _slice(program, goal)
     calls = (*slice_.demands, *slice_.lookups)
     for demand in slice_.demands:
-        heads = set(
+        heads = {
             head for clause in policy.clauses for head in check_calls(clause, demand.pattern, calls)
-        )
+        }
         assert heads <= set(demand.answers)
