@@ -62,7 +62,7 @@ def test_all_problems_of_a_taxonomy_are_told_together() -> None:
 def test_of_very_many_problems_the_first_are_told_and_the_rest_counted() -> None:
     crown = [(f"low {i}", f"high {j}") for i in range(9) for j in range(9)]
     assert len(taxonomy_problems(crown)) == 37
-    with pytest.raises(DimensionRejected, match="; and 17 more$"):
+    with pytest.raises(DimensionRejected, match=r"; and 17 more$"):
         define_taxonomy("kind", crown)
 
 
