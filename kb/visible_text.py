@@ -14,7 +14,9 @@ _BREAK = "\n\n"
 _HIDDEN_MARKDOWN = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<(?P<tag>del|s|strike|script|style|template)\b[^>]{0,500}>.*?(?:</(?P=tag)\s*>|\Z)"
-    r"|~~(?=\S)(?:(?!\n\n).)+?~~"
+    r"|<(?P<any>[a-z]+)\b[^>]{0,500}?(?:\shidden\b|display\s*:\s*none)[^>]{0,500}>"
+    r".*?(?:</(?P=any)\s*>|\Z)"
+    r"|(?<!~)~~(?![~\s])(?:(?!\n\n).)+?(?<![~\s])~~(?!~)"
     r"|^[ ]{0,3}\[(?://|comment)\]:.*?$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
