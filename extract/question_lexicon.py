@@ -158,7 +158,7 @@ class _Builder:
         for name, entry in sorted(self.derived.items()):
             self._define(name, entry, dimensions, definitions)
         relations: dict[Role, dict[Words, set[Path]]] = {role: {} for role in Role}
-        criteria: dict[Words, dict[Criterion, None]] = {}
+        criteria: dict[Words, dict[Extreme, set[Path]]] = {}
         for place, name, entry in self.spoken:
             if name not in dimensions and name not in definitions:
                 known = sorted({*dimensions, *definitions})
@@ -178,7 +178,12 @@ class _Builder:
         lexicon = Lexicon(
             types=Types(self.parents, dimensions, definitions),
             relations=frozen,
-            criteria={phrase: tuple(found) for phrase, found in criteria.items()},
+            criteria={
+                phrase: tuple(
+                    Criterion(Relation.of(paths), extreme) for extreme, paths in found.items()
+                )
+                for phrase, found in criteria.items()
+            },
             type_nouns={phrase: tuple(sorted(names)) for phrase, names in self.type_nouns.items()},
             word_lists=self.word_lists,
             grammar=tuple(self.grammar),
@@ -274,7 +279,7 @@ class _Builder:
         name: str,
         entry: Any,
         relations: dict[Role, dict[Words, set[Path]]],
-        criteria: dict[Words, dict[Criterion, None]],
+        criteria: dict[Words, dict[Extreme, set[Path]]],
     ) -> None:
         roles = {role.value: role for role in Role}
         for key, phrases in (entry or {}).items():
@@ -293,8 +298,7 @@ class _Builder:
                 words = words_of(phrase)
                 if role in (Role.LEAST, Role.GREATEST):
                     extreme = Extreme.LEAST if role is Role.LEAST else Extreme.GREATEST
-                    found = criteria.setdefault(words, {})
-                    found[Criterion(Relation.of([(hop,)]), extreme)] = None
+                    criteria.setdefault(words, {}).setdefault(extreme, set()).add((hop,))
                 else:
                     relations[role].setdefault(words, set()).add((hop,))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from reasoner import plan
 from reasoner.hop import Definition, DimensionType, Direction, Elapsed, Hop, Path
 from reasoner.plan import (
     Bound,
@@ -30,6 +32,7 @@ from reasoner.plan import (
 
 from .logical_form import (
     Alike,
+    Anything,
     Ask,
     Best,
     Both,
@@ -40,6 +43,7 @@ from .logical_form import (
     Form,
     HowMany,
     Image,
+    Matching,
     Member,
     Name,
     Ordered,
@@ -73,13 +77,20 @@ class _SeveralReadings(Exception):
 
 
 def plan_of(
-    question: str, meaning: Question, lexicon: Lexicon, names: NameIndex, *, is_past: bool
+    question: str,
+    meaning: Question,
+    lexicon: Lexicon,
+    names: NameIndex,
+    *,
+    is_past: bool,
+    stated: Collection[str] | None = None,
 ) -> Plan | Ambiguous:
     """Give the plan of a meaning, or the readings of a name that is ambiguous.
 
+    A relation that may be several dimensions is one of the `stated` ones where there are any.
     Raises PlanInvalid for a meaning whose steps do not fit together.
     """
-    builder = _Builder(lexicon, names)
+    builder = _Builder(lexicon, names, stated)
     try:
         builder.question(meaning)
     except _SeveralReadings as several:
@@ -124,6 +135,7 @@ def _without_return(steps: tuple[Step, ...], types: Types) -> tuple[Step, ...]:
 class _Builder:
     lexicon: Lexicon
     names: NameIndex
+    stated: Collection[str] | None = None
     steps: list[Step] = field(default_factory=list)
     dimensions: set[str] = field(default_factory=set)
     definitions: dict[str, Definition] = field(default_factory=dict)
@@ -147,20 +159,23 @@ class _Builder:
                     for member in among.members
                 )
                 self.steps.append(Same(ends))
+            case Matching(left, right):
+                first = self.add_meet(self.conditions(left))
+                self.steps.append(Same((first, self.add_meet(self.conditions(right)))))
             case Ordered(of, comparands):
                 values = self.add_meet(self.conditions(of))
                 self.steps.append(Order(values, self.thresholds(comparands)))
             case Member(member, of):
                 whole = self.add_meet(self.conditions(of))
                 one = self.operand(member)
-                assert not isinstance(one, Reference), "a member is named"
+                assert isinstance(one, Named | Given), "a member is named"
                 self.steps.append(Holds(one, whole))
 
     def extremum(self, among: Several, criterion: Criterion | CountCriterion) -> Extremum:
         candidates = []
         for member in among.members:
             entity = self.operand(member, self.starts(criterion.relation))
-            assert not isinstance(entity, Given), "candidates are entities"
+            assert isinstance(entity, Named | Reference), "candidates are entities"
             measure = self.follow(criterion.relation, entity)
             if isinstance(criterion, CountCriterion):
                 self.steps.append(Count(measure))
@@ -172,7 +187,7 @@ class _Builder:
         found = []
         for comparand in comparands:
             operand = self.operand(comparand.value)
-            assert not isinstance(operand, Named), "a threshold is a value"
+            assert isinstance(operand, Reference | Given), "a threshold is a value"
             found.append(Threshold(comparand.operator, operand))
         return tuple(found)
 
@@ -201,7 +216,7 @@ class _Builder:
                 return (Bound(hop.dimension, self.thresholds(comparands)),)
             case Typed(_, of):
                 return self.conditions(of)
-            case Name() | Value():
+            case Name() | Value() | Anything():
                 raise AssertionError("a name is an operand, not a set")
 
     def starts(self, relation: Relation) -> tuple[str, ...]:
@@ -216,6 +231,8 @@ class _Builder:
                 return self.named(form, types)
             case Value(value):
                 return Given(value)
+            case Anything():
+                return plan.Anything()
             case Typed(narrower, of):
                 return self.operand(of, narrower)
             case Image() | Both() | Without() | Bounded():
@@ -229,10 +246,11 @@ class _Builder:
 
     def hops(self, relation: Relation) -> tuple[Hop, ...]:
         """Give the one path of a relation; several become a defined union."""
-        if len(relation.paths) > 1:
-            return (Hop(self.union(relation)),)
+        paths = self.likely(relation)
+        if len(paths) > 1:
+            return (Hop(self.union(paths)),)
         hops: list[Hop] = []
-        for hop in relation.paths[0]:
+        for hop in paths[0]:
             definition = self.lexicon.types.definitions.get(hop.dimension)
             if definition is None:
                 self.dimensions.add(hop.dimension)
@@ -247,11 +265,31 @@ class _Builder:
                 hops.append(hop)
         return tuple(hops)
 
-    def union(self, relation: Relation) -> str:
+    def likely(self, relation: Relation) -> tuple[Path, ...]:
+        """Keep the paths over dimensions of which something is stated, if there are any."""
+        if self.stated is None:
+            return relation.paths
+        definitions = self.lexicon.types.definitions
+        kept = tuple(
+            path
+            for path in relation.paths
+            if all(
+                name in self.stated
+                for hop in path
+                for name in (
+                    definitions[hop.dimension].uses
+                    if hop.dimension in definitions
+                    else (hop.dimension,)
+                )
+            )
+        )
+        return kept or relation.paths
+
+    def union(self, alternatives: tuple[Path, ...]) -> str:
         """Define the union of the paths of an ambiguous relation; every rule of it is visible."""
         types = self.lexicon.types
         paths = tuple(
-            tuple(inner for hop in path for inner in self._expanded(hop)) for path in relation.paths
+            tuple(inner for hop in path for inner in self._expanded(hop)) for path in alternatives
         )
         ends = [path[-1] for path in paths]
         label = " or ".join(dict.fromkeys(types.dimension(end.dimension).label for end in ends))
@@ -282,7 +320,7 @@ class _Builder:
         return path
 
     def named(self, name: Name, types: tuple[str, ...]) -> Named:
-        match self.names.look_up(name.text):
+        match self.names.look_up(name.text, delimited=name.delimited):
             case Exact(found, others):
                 if others:
                     self.note(f"“{found}” is read as that name, not as {_listed(others)}")

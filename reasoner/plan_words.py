@@ -6,6 +6,7 @@ from .atom import Constant, Symbol
 from .clause import Operator
 from .hop import Direction, ValueKind
 from .plan import (
+    Anything,
     Bound,
     Constraint,
     Count,
@@ -105,6 +106,8 @@ class _Words:
                 return " or ".join(f"“{reading}”" for reading in readings)
             case Given(value):
                 return _value(value)
+            case Anything():
+                return "anything"
             case Reference():
                 return self.step(operand)
 
@@ -134,6 +137,8 @@ class _Words:
                     pass
         if whose:
             said.append(f"that {' and '.join(whose)}")
+        if len(said) > 1:
+            said = [f"what is both {' and '.join(said)}"]
         said += (
             f"other than {self.operand(condition.operand)}"
             for condition in step.conditions
