@@ -6,7 +6,15 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── StatementRejected       a statement without its quote, or of the wrong kind
     ├── ValueUnreadable         text that is no number, date or quantity
     ├── DimensionRejected       a dimension that may not go live
+    ├── IRIRejected             an IRI, or a name that has none
+    ├── QueryRejected           SPARQL that cannot be read or is not allowed
+    ├── QueryOverBudget         SPARQL that ran out of time, rows or memory
+    ├── FormatUnavailable       a result format that we do not write
+    ├── MappingRejected         a table or its mapping that does not say what its columns mean
     ├── NotFound                no such document, statement, dimension or policy
+    │   └── SourceErased        the document's bytes have been erased
+    ├── AlreadyExists           a knowledge base or policy version that is there with other content
+    ├── LogUnavailable          the log's database is locked, or cannot be read or written
     └── LogCorrupt              the hash chain does not hold
 """
 
@@ -51,13 +59,61 @@ class DimensionRejected(KnowledgeError):
     code: ClassVar[str] = "DIMENSION_REJECTED"
 
 
+class IRIRejected(KnowledgeError):
+    """An IRI that names nothing here, or a name that can have no IRI."""
+
+    code: ClassVar[str] = "IRI_REJECTED"
+
+
+class QueryRejected(KnowledgeError):
+    """SPARQL that cannot be read, or that asks for what is not allowed (SERVICE, updates)."""
+
+    code: ClassVar[str] = "QUERY_REJECTED"
+
+
+class QueryOverBudget(KnowledgeError):
+    """SPARQL that ran out of time, rows or memory; says nothing about its answers."""
+
+    code: ClassVar[str] = "QUERY_OVER_BUDGET"
+
+
+class FormatUnavailable(KnowledgeError):
+    """A result format that we do not write; the message lists those we do."""
+
+    code: ClassVar[str] = "FORMAT_UNAVAILABLE"
+
+
+class MappingRejected(KnowledgeError):
+    """A table, or the mapping given with it, that does not say what its columns mean."""
+
+    code: ClassVar[str] = "MAPPING_REJECTED"
+
+
 class NotFound(KnowledgeError):
     """No such document, statement, dimension or policy; the message names the nearest."""
 
     code: ClassVar[str] = "NOT_FOUND"
 
 
+class SourceErased(NotFound):
+    """The document was stored once; its bytes and what was taken from it have been erased."""
+
+    code: ClassVar[str] = "SOURCE_ERASED"
+
+
+class AlreadyExists(KnowledgeError):
+    """A knowledge base, or a policy version with another text, is already there."""
+
+    code: ClassVar[str] = "ALREADY_EXISTS"
+
+
 class LogCorrupt(KnowledgeError):
     """The hash chain of the log does not hold; the message names the first bad sequence number."""
 
     code: ClassVar[str] = "LOG_CORRUPT"
+
+
+class LogUnavailable(KnowledgeError):
+    """The log's database is locked by another process, or cannot be read or written."""
+
+    code: ClassVar[str] = "LOG_UNAVAILABLE"

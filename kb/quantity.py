@@ -14,6 +14,7 @@ from enum import Enum
 from fractions import Fraction
 
 from .errors import ValueUnreadable
+from .units import conversion
 
 
 class Truth(Enum):
@@ -36,7 +37,10 @@ def parse_number(text: str) -> Fraction:
         raise ValueUnreadable(
             f"{text!r} is no exact number; expected digits such as 12, 0.05 or 1/3"
         )
-    return Fraction(text)
+    try:
+        return Fraction(text)
+    except ValueError as error:  # thousands of digits
+        raise ValueUnreadable(f"a number of {len(text)} characters is too long") from error
 
 
 def format_number(number: Fraction) -> str:
@@ -127,6 +131,18 @@ class Date:
         return f"{first.isoformat()}/{last.isoformat()}"
 
 
+def in_unit(quantity: Quantity, unit: str) -> Quantity | None:
+    """Give the quantity in another unit, exactly; None if no exact conversion exists.
+
+    >>> str(in_unit(parse_quantity("90 km/h"), "m/s"))
+    '25 m/s'
+    >>> in_unit(parse_quantity("90 EUR"), "USD") is None
+    True
+    """
+    found = conversion(quantity.unit, unit)
+    return None if found is None else Quantity(found.apply(quantity.magnitude), unit)
+
+
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?\Z", re.ASCII)
 
 
@@ -137,6 +153,8 @@ def parse_date(text: str) -> Date:
     """
     if "/" in text:
         first, _, last = text.partition("/")
+        if "/" in last:
+            raise ValueUnreadable(f"{text!r} is no date; expected at most one slash")
         return Date(parse_date(first).first, parse_date(last).last)
     match = _DATE.match(text)
     if match is None:
@@ -154,3 +172,75 @@ def parse_date(text: str) -> Date:
     except (ValueError, calendar.IllegalMonthError) as error:
         raise ValueUnreadable(f"{text!r} is no date: {error}") from error
     return Date(exact, exact)
+
+
+Comparable = Fraction | Quantity | Date
+"""Values that have an order."""
+
+
+def compare(operator: str, left: Comparable, right: Comparable) -> Truth:
+    """Compare two values by `=`, `!=`, `<`, `<=`, `>` or `>=`.
+
+    Each value is the closed interval it may be. `A <= B` is true if the greatest A is at most the
+    least B, false if the least A exceeds the greatest B, else undetermined; so is `=` of two equal
+    partial dates. Without an exact conversion between their units, quantities are undetermined
+    under every operator, and so are a quantity and a number. A date is never equal to either.
+
+    >>> compare("<", parse_date("1952"), parse_date("1953-01"))
+    <Truth.TRUE: 'true'>
+    >>> compare("=", parse_date("1952"), parse_date("1952"))
+    <Truth.UNDETERMINED: 'undetermined'>
+    """
+    match operator:
+        case "!=":
+            return _negated(compare("=", left, right))
+        case ">":
+            return compare("<", right, left)
+        case ">=":
+            return compare("<=", right, left)
+        case "<":
+            return _negated(compare("<=", right, left))
+        case "=" | "<=":
+            pass
+        case _:
+            raise ValueUnreadable(f"{operator!r} is no comparison; expected =, !=, <, <=, > or >=")
+    if isinstance(left, Date) and isinstance(right, Date):
+        low, high = (left.first, left.last), (right.first, right.last)
+        return _equal(low, high) if operator == "=" else _at_most(low, high)
+    if isinstance(left, Date) or isinstance(right, Date):
+        return Truth.FALSE if operator == "=" else Truth.UNDETERMINED
+    if isinstance(left, Quantity) and isinstance(right, Quantity):
+        converted = in_unit(right, left.unit)
+        if converted is None:
+            return Truth.UNDETERMINED
+        a, b = left.magnitude, converted.magnitude
+    elif isinstance(left, Fraction) and isinstance(right, Fraction):
+        a, b = left, right
+    else:
+        return Truth.UNDETERMINED
+    return Truth.TRUE if (a == b if operator == "=" else a <= b) else Truth.FALSE
+
+
+_Days = tuple[datetime.date, datetime.date]
+
+
+def _negated(truth: Truth) -> Truth:
+    match truth:
+        case Truth.TRUE:
+            return Truth.FALSE
+        case Truth.FALSE:
+            return Truth.TRUE
+        case Truth.UNDETERMINED:
+            return Truth.UNDETERMINED
+
+
+def _at_most(left: _Days, right: _Days) -> Truth:
+    if left[1] <= right[0]:
+        return Truth.TRUE
+    return Truth.FALSE if left[0] > right[1] else Truth.UNDETERMINED
+
+
+def _equal(left: _Days, right: _Days) -> Truth:
+    if left[1] < right[0] or right[1] < left[0]:
+        return Truth.FALSE
+    return Truth.TRUE if left[0] == left[1] == right[0] == right[1] else Truth.UNDETERMINED

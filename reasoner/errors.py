@@ -2,8 +2,9 @@
 
 ProofweaveError
 └── ReasonerError
-    ├── PolicyRejected          a policy with errors; carries every finding with its position
+    ├── PolicyRejected          a policy or facts file with errors; carries every finding
     ├── GoalRejected            a goal that cannot be read, is unknown or unbound where not allowed
+    ├── PlanInvalid             a plan whose steps do not fit together
     ├── HypergraphRejected      a hypergraph file that does not follow the format
     ├── ResumeRejected          a resume token that is damaged or belongs to another question
     ├── EngineDisagreement      two engines closed the same program differently; never an answer
@@ -15,6 +16,8 @@ ProofweaveError
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import ClassVar
 
 from kb.errors import ProofweaveError
@@ -26,10 +29,48 @@ class ReasonerError(ProofweaveError):
     code: ClassVar[str] = "REASONER_ERROR"
 
 
+class Severity(Enum):
+    """Whether a finding stops a policy."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One problem of a policy or facts file, at a 1-based line and column in code points."""
+
+    line: int
+    column: int
+    code: str
+    message: str
+    severity: Severity = field(default=Severity.ERROR, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.severity.value}: {self.message} [{self.code}]"
+
+
+class PolicyRejected(ReasonerError):
+    """A policy or facts file with errors; `findings` holds all of them, by position."""
+
+    code: ClassVar[str] = "POLICY_REJECTED"
+
+    def __init__(self, name: str, findings: tuple[Finding, ...]) -> None:
+        self.name = name
+        self.findings = findings
+        super().__init__("\n".join(f"{name}:{finding}" for finding in findings))
+
+
 class GoalRejected(ReasonerError):
     """A goal that cannot be read, is unknown, or is unbound where that is not allowed."""
 
     code: ClassVar[str] = "GOAL_REJECTED"
+
+
+class PlanInvalid(ReasonerError):
+    """A plan whose steps do not fit together: a wrong reference, an unknown dimension, no order."""
+
+    code: ClassVar[str] = "PLAN_INVALID"
 
 
 class HypergraphRejected(ReasonerError):

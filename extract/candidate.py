@@ -1,0 +1,36 @@
+"""Candidates: what an extractor proposes, before grounding decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kb.statement import ALWAYS, Modality, Polarity, Validity, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A proposed statement with the quote that shall carry it.
+
+    `start`, `end` are code points of the document's text, half-open; `written` is the value as the
+    source writes it, which must stand in the quote.
+    """
+
+    subject: str
+    dimension: str
+    value: Value
+    written: str
+    quote: str
+    start: int
+    end: int
+    extractor: str
+    polarity: Polarity = Polarity.AFFIRMED
+    modality: Modality = Modality.ASSERTED
+    validity: Validity = ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """What was not admitted, and why; `text` is the passage or line concerned."""
+
+    reason: str
+    text: str

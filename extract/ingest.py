@@ -1,0 +1,251 @@
+"""Documents to grounded statements: a pure function of document, packs and extractor version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kb.dimension import Dimension
+from kb.document import Document
+from kb.statement import ALWAYS, Entity, Evidence, Statement, Text, Validity
+
+from .candidate import Candidate, Rejection
+from .coreference import bare_title
+from .grounding import ground
+from .labels import read_labels
+from .layout import Paragraph, Section, Table, read_layout
+from .normalize import Mended, mend
+from .pack import Pack, ValidityScope
+from .patterns import DOCUMENT
+from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
+from .tables import read_table
+
+SAME_AS = "same_as"
+KNOWN_AS = "known_as"
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a document gives: grounded statements by position, and what was rejected and why."""
+
+    grounded: tuple[tuple[Statement, Evidence], ...]
+    rejected: tuple[Rejection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many of a document's sections have been read, and what the last ones gave."""
+
+    done: int
+    total: int
+    candidates: tuple[Candidate, ...]
+    rejected: tuple[Rejection, ...] = field(default=())
+
+
+def document_subject(document: Document) -> str:
+    """Give the name of a document as the subject of statements."""
+    return f"doc:{document.source_sha256}"
+
+
+def ingest_document(
+    kb_dimensions: Sequence[Dimension],
+    packs: Sequence[Pack],
+    document: Document,
+    *,
+    model: str = DEFAULT_MODEL,
+) -> Extraction:
+    """Extract the statements of a document: a pure function of its arguments and the versions.
+
+    `kb_dimensions` are the dimensions of the knowledge base beside those of the packs; the columns
+    of tables may name them. Raises ModelUnavailable.
+    """
+    candidates: list[Candidate] = []
+    rejected: list[Rejection] = []
+    for progress in ingest_progress(kb_dimensions, packs, document, model=model):
+        candidates.extend(progress.candidates)
+        rejected.extend(progress.rejected)
+    return admit(candidates, document, rejected=rejected)
+
+
+def admit(
+    candidates: Sequence[Candidate], document: Document, *, rejected: Sequence[Rejection] = ()
+) -> Extraction:
+    """Ground candidates and drop repetitions of the same statement with the same span."""
+    grounded: dict[tuple[str, int, int], tuple[Statement, Evidence]] = {}
+    refused = list(rejected)
+    for candidate in candidates:
+        outcome = ground(candidate, document)
+        if isinstance(outcome, Rejection):
+            refused.append(outcome)
+        else:
+            statement, evidence = outcome
+            grounded.setdefault((statement.id, evidence.start, evidence.end), outcome)
+    ordered = sorted(grounded.values(), key=lambda pair: (pair[1].start, pair[1].end, pair[0].id))
+    return Extraction(tuple(ordered), tuple(dict.fromkeys(refused)))
+
+
+def ingest_progress(
+    kb_dimensions: Sequence[Dimension],
+    packs: Sequence[Pack],
+    document: Document,
+    *,
+    model: str = DEFAULT_MODEL,
+) -> Iterator[Progress]:
+    """Extract section by section, so that a caller can show progress or stop.
+
+    Raises ModelUnavailable.
+    """
+    reader = reader_for(tuple(packs), model)
+    sections = read_layout(document)
+    context = _Context(document, reader, kb_dimensions)
+    total = len(sections)
+    yield Progress(0, total, *context.read_lines(sections))
+    waiting: list[Section] = []
+
+    def units() -> Iterator[Unit]:
+        for section in sections:
+            unit = context.unit(section)
+            if unit is not None:
+                waiting.append(section)
+                yield unit
+
+    for done, reading in enumerate(reader.read(units()), start=1):
+        section = waiting[done - 1]
+        yield Progress(min(done, total), total, context.candidates_of(reading, section))
+    yield Progress(total, total, ())
+
+
+class _Context:
+    """What is known of a document while it is read."""
+
+    def __init__(
+        self, document: Document, reader: Reader, kb_dimensions: Sequence[Dimension]
+    ) -> None:
+        self.document = document
+        self.reader = reader
+        self.kb_dimensions = kb_dimensions
+        self.validities: dict[int, Validity] = {}
+        self.subjects: dict[int, str] = {}
+        self.known: dict[str, str] = {}
+
+    def read_lines(
+        self, sections: Sequence[Section]
+    ) -> tuple[tuple[Candidate, ...], tuple[Rejection, ...]]:
+        """Read labels, headings and tables; note the subject and validity of each section."""
+        candidates: list[Candidate] = []
+        rejected: list[Rejection] = []
+        if sections and not sections[0].titled:
+            found = read_labels(self.document, sections, self.reader)
+            candidates.extend(found.candidates)
+            rejected.extend(found.rejected)
+            self.subjects = dict(found.subjects)
+            self.validities = dict(found.validities)
+            self.known = dict(found.known)
+        for section in sections:
+            for block in section.blocks:
+                if isinstance(block, Table):
+                    rows = read_table(block, self.document, self.reader.packs, self.kb_dimensions)
+                    candidates.extend(rows.candidates)
+                    rejected.extend(rows.rejected)
+        return tuple(candidates), tuple(rejected)
+
+    def unit(self, section: Section) -> Unit | None:
+        """Give the running text of a section as one unit, paragraphs apart by a line end."""
+        pieces: list[str] = []
+        offsets: list[int] = []
+        for block in section.blocks:
+            if not isinstance(block, Paragraph):
+                continue
+            mended = mend(self.document.text[block.start : block.end], start=block.start)
+            if not mended.text.strip():
+                continue
+            if pieces:
+                pieces.append("\n")
+                offsets.append(offsets[-1])
+            pieces.append(mended.text.rstrip())
+            offsets.extend(mended.offsets[: len(pieces[-1])])
+        if not pieces:
+            return None
+        text, trimmed = "".join(pieces), 0
+        trimmed = len(text) - len(text.lstrip())
+        mended = Mended(text[trimmed:], tuple(offsets[trimmed:]))
+        anchor = section.heading.text if section.titled and section.heading else None
+        if anchor is None:
+            anchor = self._anchor(section, mended)
+        return Unit(mended, anchor, tuple(sorted(self.known.items())))
+
+    def _anchor(self, section: Section, text: Mended) -> str | None:
+        """Give the section's subject if its running text opens with that name."""
+        subject = self.subjects.get(id(section))
+        if subject is not None and text.text.startswith(bare_title(subject)):
+            return subject
+        return None
+
+    def candidates_of(self, reading: Reading, section: Section) -> tuple[Candidate, ...]:
+        """Turn findings into candidates: spans back into the document, validity of the section."""
+        document, extractor = self.document, self.reader.extractor
+        text = reading.unit.text
+        candidates = []
+        for finding in reading.findings:
+            start, end = text.source_span(finding.start, finding.end)
+            start, end = _trimmed(document.text, start, end)
+            validity = finding.validity
+            if validity == ALWAYS and finding.relation.validity is ValidityScope.SECTION:
+                validity = self.validities.get(id(section), ALWAYS)
+            candidates.append(
+                Candidate(
+                    subject=finding.subject
+                    if finding.subject != DOCUMENT
+                    else document_subject(document),
+                    dimension=finding.dimension,
+                    value=finding.value,
+                    written=finding.written,
+                    quote=document.text[start:end],
+                    start=start,
+                    end=end,
+                    extractor=extractor,
+                    polarity=finding.polarity,
+                    modality=finding.modality,
+                    validity=validity,
+                )
+            )
+        for entity, name, first, last in reading.aliases:
+            if entity == name:
+                continue
+            start, end = text.source_span(first, last)
+            candidates.append(
+                _named(document, entity, SAME_AS, Entity(name), name, (start, end), extractor)
+            )
+        anchor = reading.unit.anchor
+        if anchor is not None and reading.lead is not None:
+            name, first, last = reading.lead
+            if name not in (anchor, bare_title(anchor)):
+                span = text.source_span(first, last)
+                candidates.append(
+                    _named(document, anchor, KNOWN_AS, Text(name), name, span, extractor)
+                )
+        return tuple(candidates)
+
+
+def _named(
+    document: Document,
+    subject: str,
+    dimension: str,
+    value: Entity | Text,
+    written: str,
+    span: tuple[int, int],
+    extractor: str,
+) -> Candidate:
+    start, end = span
+    return Candidate(
+        subject, dimension, value, written, document.text[start:end], start, end, extractor
+    )
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Leave out blanks at both ends of a half-open span."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

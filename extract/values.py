@@ -1,0 +1,107 @@
+"""Reads the value of a dimension from the words it is written in."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from kb.dimension import DimensionKind
+from kb.errors import ValueUnreadable
+from kb.statement import Entity, TaxonClass, Text, Value
+
+from .amounts import AMOUNT_PATTERN, read_amount, read_numeral
+from .normalize import DATE_PATTERN, read_date
+from .pack import PackDimension
+
+_TRAILING = re.compile(r"\s*(?:\([^()]*\)|[.;,])\s*\Z")
+_LEADING = re.compile(
+    r"(?:up to|at least|a maximum of|maximum|max\.|limit of|of)\s+", re.IGNORECASE
+)
+_PER = re.compile(
+    r"\s+(?:per|each|any one|in the aggregate|in aggregate|and in)\b.*\Z", re.IGNORECASE | re.DOTALL
+)
+_UNIT_IN_LABEL = re.compile(r"[(\[]\s*(?:in\s+)?(?P<unit>[^()\[\]]{1,12}?)\s*[)\]]\s*\Z")
+_ONE_DATE = re.compile(rf"(?:on\s+|in\s+|the\s+)?(?P<date>(?i:{DATE_PATTERN}))\Z", re.IGNORECASE)
+_ONE_AMOUNT = re.compile(rf"(?P<amount>(?i:{AMOUNT_PATTERN}))\Z")
+
+
+def read_value(dimension: PackDimension, text: str, *, label: str = "") -> Value:
+    """Read a whole text as a value of a dimension; a unit may stand in the label: `Cover (EUR)`.
+
+    Trailing brackets, a full stop and words such as "up to" or "per claim" are passed over. Raises
+    ValueUnreadable when what remains is not exactly one value.
+    """
+    trimmed = text.strip()
+    match dimension.kind:
+        case DimensionKind.ENTITY:
+            return Entity(_name(trimmed))
+        case DimensionKind.TEXT:
+            return Text(" ".join(trimmed.split()))
+        case DimensionKind.TAXONOMIC:
+            return _read_class(dimension, trimmed)
+        case DimensionKind.TIME:
+            found = _ONE_DATE.match(_bare(trimmed))
+            if found is None:
+                raise ValueUnreadable(
+                    f"{text!r} is no date of {dimension.name}; "
+                    "expected a form such as 31 January 2026"
+                )
+            return read_date(found["date"])
+        case DimensionKind.QUANTITY:
+            return _read_quantity(dimension, trimmed, label)
+        case DimensionKind.NUMBER:
+            return read_number(_bare(trimmed))
+
+
+def read_number(text: str) -> Fraction:
+    """Read a number in figures.
+
+    Raises ValueUnreadable.
+    """
+    return read_numeral(text)
+
+
+def _bare(text: str) -> str:
+    previous = None
+    while previous != text:
+        previous, text = text, _TRAILING.sub("", text)
+    return text.strip()
+
+
+def _name(text: str) -> str:
+    name = " ".join(text.split()).strip('"“”„* ')
+    if name.endswith(".") and not re.search(r"\b(?:[A-Za-z]{1,4}\.|[A-Z]\.)+\Z", name):
+        name = name[:-1]
+    if not name:
+        raise ValueUnreadable(f"{text!r} names nothing")
+    return name
+
+
+def _read_class(dimension: PackDimension, text: str) -> TaxonClass:
+    taxonomy = dimension.taxonomy
+    if taxonomy is None:
+        raise ValueUnreadable(f"{dimension.name} has no taxonomy")
+    for form in (text, text.rstrip("."), _bare(text)):
+        name = taxonomy.read(form)
+        if name is not None:
+            return TaxonClass(name)
+    near = taxonomy.nearest(text)
+    raise ValueUnreadable(
+        f"{text!r} is no class of {dimension.name}" + (f"; nearest is {near!r}" if near else "")
+    )
+
+
+def _read_quantity(dimension: PackDimension, text: str, label: str) -> Value:
+    bare = _LEADING.sub("", _bare(_PER.sub("", text)))
+    if _ONE_AMOUNT.match(bare):
+        return read_amount(bare)
+    unit = _UNIT_IN_LABEL.search(label)
+    if unit is not None:
+        try:
+            return read_amount(f"{bare} {unit['unit']}")
+        except ValueUnreadable:
+            pass
+    raise ValueUnreadable(
+        f"{text!r} is no quantity of {dimension.name}; "
+        f"expected a number and a unit such as {dimension.unit or 'EUR'} 5 million"
+    )

@@ -1,0 +1,159 @@
+"""The projections of a knowledge base, opened at first use and caught up with the log before use.
+
+Each records the revision it has followed after the changes up to it. So after a crash it follows
+some events a second time, which changes nothing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from .dimension import dimension_from_json
+from .lattice import Constraint, LatticeIndex
+from .log import Event, Log
+from .rdf import RdfProjection
+from .records import EventKind
+from .search import Place, TextIndex
+from .store import Store
+
+
+class Projections:
+    """RDF, text index and lattice index of one directory. `log` and `store` are only read.
+
+    The lattice index lives in memory.
+    """
+
+    def __init__(self, directory: Path, namespace: str) -> None:
+        self._directory = directory
+        self._namespace = namespace
+        self._lock = threading.RLock()
+        self._rdf: RdfProjection | None = None
+        self._text: TextIndex | None = None
+        self._lattice: tuple[int, LatticeIndex] | None = None
+
+    def close(self) -> None:
+        """Close what was opened."""
+        with self._lock:
+            if self._rdf is not None:
+                self._rdf.close()
+            self._rdf = self._text = self._lattice = None
+
+    def search(self, log: Log, store: Store, query: str, limit: int) -> tuple[Place, ...]:
+        """Search the text index of all passages that stand."""
+        return self.text(log, store).search(query, limit)
+
+    def text(self, log: Log, store: Store) -> TextIndex:
+        """Give the text index, caught up."""
+        with self._lock:
+            if self._text is None:
+                self._text = TextIndex(self._directory / "text")
+            index = self._text
+            revision = log.revision
+            if index.revision == revision:
+                return index
+            kinds = log.kinds(after=index.revision)
+            if index.revision == 0 or kinds & {EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}:
+                index = self._text = TextIndex(self._directory / "text", anew=True)
+            elif EventKind.DOCUMENT_ADDED not in kinds:
+                index.follow(revision)
+                return index
+            index.add(
+                (
+                    store.document(record)
+                    for record in store.documents(as_of=revision)
+                    if record.asserted > index.revision
+                ),
+                revision=revision,
+            )
+            return index
+
+    def rdf(self, log: Log, store: Store) -> RdfProjection:
+        """Give the RDF projection, caught up."""
+        with self._lock:
+            if self._rdf is None:
+                self._rdf = RdfProjection(self._directory / "rdf", self._namespace)
+            if self._rdf.revision == 0 and len(self._rdf):  # its first load was not finished
+                self._rdf.close()
+                shutil.rmtree(self._directory / "rdf")
+                self._rdf = RdfProjection(self._directory / "rdf", self._namespace)
+            rdf = self._rdf
+            revision = log.revision
+            if rdf.revision == revision:
+                return rdf
+            if rdf.revision == 0:
+                for form in store.dimensions():
+                    rdf.add_dimension(dimension_from_json(form))
+                for record in store.documents(as_of=revision):
+                    rdf.add_document(store.document(record))
+                rdf.add_statements(store.statements(as_of=revision))
+            else:
+                for event in log.events(after=rdf.revision):
+                    _follow(rdf, event, store)
+            rdf.set_revision(revision)
+            return rdf
+
+    def meet(
+        self,
+        log: Log,
+        store: Store,
+        constraints: Iterable[Constraint],
+        valid_on: datetime.date | None,
+    ) -> tuple[str, ...]:
+        """Ask the lattice index, which nobody changes meanwhile."""
+        with self._lock:
+            return self.lattice(log, store).meet(constraints, valid_on=valid_on)
+
+    def lattice(self, log: Log, store: Store) -> LatticeIndex:
+        """Give the lattice index, caught up."""
+        with self._lock:
+            revision = log.revision
+            if self._lattice is not None and self._lattice[0] == revision:
+                return self._lattice[1]
+            if self._lattice is None or EventKind.ERASED in log.kinds(after=self._lattice[0]):
+                index = LatticeIndex(map(dimension_from_json, store.dimensions()))
+                for statement_id, statement, _ in store.statements(as_of=revision):
+                    index.add(statement_id, statement)
+            else:
+                followed, index = self._lattice
+                for event in log.events(after=followed):
+                    match event.kind:
+                        case EventKind.DIMENSION_DEFINED:
+                            index.define(dimension_from_json(event.payload))
+                        case EventKind.STATEMENTS_ASSERTED:
+                            for row in store.statements(asserted_by=event.number):
+                                index.add(row[0], row[1])
+                        case EventKind.STATEMENT_RETRACTED | EventKind.DOCUMENT_RETRACTED:
+                            for row in store.statements(retracted_by=event.number):
+                                if not any(store.statements(id=row[0], as_of=event.number)):
+                                    index.remove(row[0])
+            self._lattice = (revision, index)
+            return index
+
+    def discard(self) -> None:
+        """Delete all projections, to be built anew from the log."""
+        with self._lock:
+            self.close()
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _follow(rdf: RdfProjection, event: Event, store: Store) -> None:
+    payload = event.payload or {}
+    source = str(payload.get("source_sha256"))
+    match event.kind:
+        case EventKind.DOCUMENT_ADDED if payload:
+            record = store.record_added(event.number)
+            if record is not None:
+                rdf.add_document(store.document(record))
+        case EventKind.STATEMENTS_ASSERTED if payload:
+            rdf.add_statements(store.statements(asserted_by=event.number))
+        case EventKind.STATEMENT_RETRACTED:
+            for statement_id, statement, evidence in store.statements(retracted_by=event.number):
+                rdf.remove_statement(statement_id, statement, evidence)
+        case EventKind.DOCUMENT_RETRACTED | EventKind.ERASED:
+            rdf.remove_document(source)
+        case EventKind.DIMENSION_DEFINED:
+            rdf.add_dimension(dimension_from_json(payload))

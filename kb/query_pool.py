@@ -1,0 +1,202 @@
+"""Workers that answer SPARQL, each in a process that is killed when a query outruns its time."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import struct
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import KnowledgeError, QueryOverBudget, QueryRejected
+from .sparql import negotiate, read_query
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBudget:
+    """What one query may use: wall time, rows of its result, bytes of its result, memory."""
+
+    milliseconds: int = 10_000
+    rows: int = 1_000_000
+    bytes: int = 256 * 1024 * 1024
+    memory: int = 4 * 1024 * 1024 * 1024
+
+
+DEFAULT_BUDGET = QueryBudget()
+
+
+class QueryPool:
+    """Up to `size` warm worker processes; more queries at once wait, within their time."""
+
+    def __init__(self, size: int = 2) -> None:
+        self._free = threading.BoundedSemaphore(size)
+        self._lock = threading.Lock()
+        self._idle: list[subprocess.Popen[bytes]] = []
+        self._all: list[subprocess.Popen[bytes]] = []
+        self._finalizer = weakref.finalize(self, _end, self._all)
+
+    def close(self) -> None:
+        """End the workers; queries under way fail."""
+        with self._lock:
+            self._idle.clear()
+            _end(self._all)
+
+    def query(
+        self,
+        text: str,
+        accept: str,
+        *,
+        store: Path,
+        namespace: str,
+        budget: QueryBudget = DEFAULT_BUDGET,
+        default_graphs: Sequence[str] = (),
+        named_graphs: Sequence[str] = (),
+    ) -> tuple[str, bytes]:
+        """Answer a query from the store at `store`, with the media type it is written in.
+
+        Raises QueryRejected, FormatUnavailable or QueryOverBudget.
+        """
+        traits = read_query(text)
+        media_type = negotiate(accept, traits.form)
+        deadline = time.monotonic() + budget.milliseconds / 1000
+        request = {
+            "store": str(store),
+            "namespace": namespace,
+            "query": text,
+            "media_type": media_type,
+            "names_graphs": traits.names_graphs,
+            "orders": traits.orders,
+            "default_graphs": list(default_graphs) or None,
+            "named_graphs": list(named_graphs) or None,
+            "rows": budget.rows,
+            "bytes": budget.bytes,
+            "memory": budget.memory,
+        }
+        if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise _out_of_time(budget)
+        try:
+            return media_type, self._ask(request, deadline, budget)
+        finally:
+            self._free.release()
+
+    def _ask(self, request: dict[str, object], deadline: float, budget: QueryBudget) -> bytes:
+        worker = self._take()
+        try:
+            _send(worker, json.dumps(request).encode())
+            reply = json.loads(_receive(worker, deadline))
+            content = _receive(worker, deadline) if reply["status"] == "answered" else b""
+        except _Late as late:
+            self._discard(worker)
+            raise _out_of_time(budget) from late
+        except (EOFError, BrokenPipeError) as error:
+            self._discard(worker)
+            raise QueryOverBudget(
+                "the query ended its worker; expected one that needs at most "
+                f"{budget.memory // 1024**2} MiB"
+            ) from error
+        except BaseException:
+            self._discard(worker)
+            raise
+        with self._lock:
+            if worker in self._all:
+                self._idle.append(worker)
+        match reply["status"]:
+            case "answered":
+                return content
+            case "rejected":
+                raise QueryRejected(f"the query cannot be read: {reply['detail']}")
+            case "over budget":
+                raise QueryOverBudget(
+                    f"the result has more {reply['detail']} than allowed "
+                    f"({budget.rows} rows, {budget.bytes} bytes); add LIMIT or narrow the query"
+                )
+        raise KnowledgeError(f"the query failed: {reply['detail']}")
+
+    def _take(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.poll() is None:
+                    return worker
+                self._all.remove(worker)
+            worker = _start()
+            self._all.append(worker)
+            return worker
+
+    def _discard(self, worker: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            if worker in self._all:
+                self._all.remove(worker)
+        _end([worker])
+
+
+class _Late(Exception):
+    """The deadline has passed."""
+
+
+def _out_of_time(budget: QueryBudget) -> QueryOverBudget:
+    return QueryOverBudget(
+        f"the query ran longer than {budget.milliseconds} ms; this says nothing about its answers"
+    )
+
+
+def _start() -> subprocess.Popen[bytes]:
+    root = str(Path(__file__).resolve().parent.parent)
+    code = (
+        f"import sys; sys.path.insert(0, {root!r})\n"
+        f"from {__package__}.rdf_worker import main; main()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+    )
+
+
+def _end(workers: list[subprocess.Popen[bytes]]) -> None:
+    for worker in workers:
+        worker.kill()
+        worker.wait()
+        for pipe in (worker.stdin, worker.stdout):
+            if pipe is not None:
+                pipe.close()
+    workers.clear()
+
+
+def _send(worker: subprocess.Popen[bytes], frame: bytes) -> None:
+    if worker.stdin is None:
+        raise EOFError
+    content = memoryview(struct.pack(">I", len(frame)) + frame)
+    while content:
+        content = content[worker.stdin.write(content) or 0 :]
+
+
+def _receive(worker: subprocess.Popen[bytes], deadline: float) -> bytes:
+    length = struct.unpack(">I", _read(worker, 4, deadline))[0]
+    return _read(worker, length, deadline)
+
+
+def _read(worker: subprocess.Popen[bytes], count: int, deadline: float) -> bytes:
+    if worker.stdout is None:
+        raise EOFError
+    descriptor = worker.stdout.fileno()
+    parts: list[bytes] = []
+    while count:
+        wait = deadline - time.monotonic()
+        if wait <= 0 or not select.select([descriptor], [], [], wait)[0]:
+            raise _Late
+        part = os.read(descriptor, min(count, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)

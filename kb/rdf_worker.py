@@ -1,0 +1,241 @@
+"""The process that answers SPARQL queries: opens a checkpoint read-only and can be killed.
+
+Requests and replies are frames on stdin and stdout: four bytes of length, big-endian, then as many
+bytes. A request is a JSON object; a reply is a JSON object, then for an answer its bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import resource
+import struct
+import sys
+from collections.abc import Callable, Iterable
+from typing import BinaryIO
+
+import pyoxigraph as ox
+
+from . import vocabulary
+from .errors import KnowledgeError
+from .no_network import forbid_sockets
+from .quantity import parse_date, parse_quantity
+
+_PW = vocabulary.PROOFWEAVE
+_SOLUTIONS = {
+    "application/sparql-results+json": ox.QueryResultsFormat.JSON,
+    "application/sparql-results+xml": ox.QueryResultsFormat.XML,
+    "text/csv": ox.QueryResultsFormat.CSV,
+    "text/tab-separated-values": ox.QueryResultsFormat.TSV,
+}
+_GRAPHS = {
+    "text/turtle": ox.RdfFormat.TURTLE,
+    "application/n-triples": ox.RdfFormat.N_TRIPLES,
+    "application/rdf+xml": ox.RdfFormat.RDF_XML,
+    "application/ld+json": ox.RdfFormat.JSON_LD,
+}
+
+Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
+
+
+class _TooMuch(Exception):
+    """A result past its budget of rows or bytes."""
+
+
+class _Counter(io.BytesIO):
+    """A buffer that refuses to grow past a number of lines or bytes."""
+
+    def __init__(self, lines: int, size: int) -> None:
+        super().__init__()
+        self.lines, self.size = lines, size
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]  # called with bytes alone
+        self.lines -= data.count(b"\n")
+        self.size -= len(data)
+        if self.lines < 0:
+            raise _TooMuch("rows")
+        if self.size < 0:
+            raise _TooMuch("bytes")
+        return super().write(data)
+
+
+def functions(
+    namespace: str,
+) -> dict[ox.NamedNode, Callable[..., Term | None]]:
+    """The functions a query may call beyond the standard ones; unbound where they do not apply.
+
+    `pw:name(?entity)`, `pw:document(?graph)`, `pw:magnitude(?quantity)`, `pw:unit(?quantity)`,
+    `pw:firstDay(?date)`, `pw:lastDay(?date)`.
+    """
+
+    def name(term: Term) -> Term | None:
+        return ox.Literal(vocabulary.entity_name(namespace, _iri(term)))
+
+    def document(term: Term) -> Term | None:
+        digest, _, _ = vocabulary.parse_span_iri(_iri(term))
+        return ox.NamedNode(vocabulary.source_iri(digest))
+
+    def magnitude(term: Term) -> Term | None:
+        number = _lexical(term).partition(" ")[0]
+        kind = "integer" if number.lstrip("-").isdecimal() else "decimal"
+        if "/" in number:
+            return None
+        return ox.Literal(number, datatype=ox.NamedNode(vocabulary.XSD + kind))
+
+    def unit(term: Term) -> Term | None:
+        return ox.Literal(parse_quantity(_lexical(term)).unit)
+
+    def first_day(term: Term) -> Term | None:
+        return _day(parse_date(_lexical(term)).first.isoformat())
+
+    def last_day(term: Term) -> Term | None:
+        return _day(parse_date(_lexical(term)).last.isoformat())
+
+    named = {
+        "name": name,
+        "document": document,
+        "magnitude": magnitude,
+        "unit": unit,
+        "firstDay": first_day,
+        "lastDay": last_day,
+    }
+    return {ox.NamedNode(_PW + key): _lenient(function) for key, function in named.items()}
+
+
+def answer(store: ox.Store, request: dict[str, object]) -> bytes:
+    """Evaluate one request and give the bytes of its result.
+
+    Raises SyntaxError for an unreadable query and `_TooMuch` past the budget.
+    """
+    rows, size = _number(request["rows"]), _number(request["bytes"])
+    namespace = str(request["namespace"])
+    media_type = str(request["media_type"])
+    defaults = _graphs(request["default_graphs"])
+    named = _graphs(request["named_graphs"])
+    if defaults is None and named is None and not request["names_graphs"]:
+        defaults = [ox.DefaultGraph(), ox.NamedNode(vocabulary.META_GRAPH)]
+    elif defaults is None and named is not None:
+        defaults = []
+    results = store.query(
+        str(request["query"]),
+        prefixes=vocabulary.prefixes(namespace),
+        default_graph=defaults,
+        named_graphs=named,  # type: ignore[arg-type]  # holds named nodes only
+        custom_functions=functions(namespace),
+    )
+    if isinstance(results, ox.QueryBoolean):
+        return results.serialize(format=_SOLUTIONS[media_type]) or b""
+    if isinstance(results, ox.QueryTriples):
+        return _triples(results, media_type, rows=rows, size=size, namespace=namespace)
+    table = _Counter(rows + 1, size)
+    results.serialize(table, format=ox.QueryResultsFormat.TSV)
+    header, *lines = table.getvalue().split(b"\n")
+    if not request["orders"]:
+        lines = [*sorted(lines[:-1]), b""]
+    content = b"\n".join([header, *lines])
+    if media_type == "text/tab-separated-values":
+        return content
+    parsed = ox.parse_query_results(content, ox.QueryResultsFormat.TSV)
+    return parsed.serialize(format=_SOLUTIONS[media_type]) or b""
+
+
+def _triples(
+    results: Iterable[ox.Triple], media_type: str, *, rows: int, size: int, namespace: str
+) -> bytes:
+    triples: set[ox.Triple] = set()
+    for triple in results:
+        triples.add(triple)
+        if len(triples) > rows:
+            raise _TooMuch("rows")
+    counter = _Counter(sys.maxsize, size)
+    ox.serialize(
+        sorted(triples, key=str),
+        counter,
+        format=_GRAPHS[media_type],
+        prefixes=vocabulary.prefixes(namespace),
+    )
+    return counter.getvalue()
+
+
+def main() -> None:
+    """Answer requests until stdin ends."""
+    forbid_sockets()
+    requests, replies = sys.stdin.buffer, sys.stdout.buffer
+    store: ox.Store | None = None
+    opened = ""
+    while (frame := _read(requests)) is not None:
+        request = json.loads(frame)
+        try:
+            if request["store"] != opened or store is None:
+                store = None
+                store = ox.Store.read_only(request["store"])
+                opened = request["store"]
+                limit = _number(request["memory"])
+                if limit:
+                    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+            content = answer(store, request)
+        except _TooMuch as error:
+            _write(replies, {"status": "over budget", "detail": str(error)})
+        except (SyntaxError, ValueError) as error:
+            _write(replies, {"status": "rejected", "detail": str(error)})
+        except MemoryError:
+            _write(replies, {"status": "over budget", "detail": "memory"})
+        except (OSError, RuntimeError) as error:
+            _write(replies, {"status": "failed", "detail": str(error)})
+        else:
+            _write(replies, {"status": "answered"})
+            _write_bytes(replies, content)
+
+
+def _read(stream: BinaryIO) -> bytes | None:
+    head = stream.read(4)
+    if len(head) < 4:
+        return None
+    return stream.read(struct.unpack(">I", head)[0])
+
+
+def _write(stream: BinaryIO, reply: dict[str, str]) -> None:
+    _write_bytes(stream, json.dumps(reply).encode())
+
+
+def _write_bytes(stream: BinaryIO, content: bytes) -> None:
+    stream.write(struct.pack(">I", len(content)))
+    stream.write(content)
+    stream.flush()
+
+
+def _graphs(names: object) -> list[ox.NamedNode | ox.BlankNode | ox.DefaultGraph] | None:
+    return [ox.NamedNode(str(name)) for name in names] if isinstance(names, list) else None
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise ValueError(f"{value!r} is no number")
+    return value
+
+
+def _iri(term: Term) -> str:
+    if not isinstance(term, ox.NamedNode):
+        raise ValueError("not an IRI")
+    return term.value
+
+
+def _lexical(term: Term) -> str:
+    if not isinstance(term, ox.Literal):
+        raise ValueError("not a literal")
+    return re.sub(r"Z\Z", "", term.value)
+
+
+def _day(text: str) -> ox.Literal:
+    return ox.Literal(text, datatype=ox.NamedNode(vocabulary.XSD + "date"))
+
+
+def _lenient(function: Callable[[Term], Term | None]) -> Callable[..., Term | None]:
+    def call(*terms: Term) -> Term | None:
+        try:
+            return function(*terms)
+        except (KnowledgeError, ValueError, TypeError):
+            return None
+
+    return call
