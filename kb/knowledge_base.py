@@ -68,7 +68,7 @@ class KnowledgeBase:
         self._projections = Projections(directory / "projections", namespace)
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
-        self._text = lru_cache(maxsize=32)(self._read_text)
+        self._text = lru_cache(maxsize=16)(self._read_text)
 
     # ---- life
 
@@ -102,6 +102,7 @@ class KnowledgeBase:
             log = _log(connection, directory)
             journal = Journal(connection, log)
             log.check_anchor()
+            log.renew_anchor()
             first = next(log.events(), None)
             if first is None:
                 raise NotFound(f"{directory} holds no knowledge base; make one with init")

@@ -7,7 +7,7 @@ a value leaves an open requirement, and values that overlap leave the answer und
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 from .atom import Atom, Term
 from .clause import Absent, Aggregate, AggregateFunction, Clause, Comparison, Operator, Positive
@@ -64,7 +64,10 @@ def compile_count(predicates: StepPredicates, step: Count, head: str) -> list[Cl
 
 
 def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> list[Clause]:
-    """Give a measure rule per candidate, and per candidate a rule under which it wins."""
+    """Give a measure rule per candidate, a rule under which each wins, and rules to refuse it.
+
+    A candidate of several values that both wins and loses by them is in conflict with itself.
+    """
     clauses: list[Clause] = []
     for number, candidate in enumerate(step.candidates, start=1):
         body = Body()
@@ -91,6 +94,19 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
                 )
         lead = f"{spoken(winner)} has the {step.extreme.value} value"
         clauses.append(rule(Atom(head, (winner,)), body, f"{head}_{number}", lead=lead))
+    for number, rival in permutations(numbers, 2):
+        body = Body()
+        loser, own = body.fresh("loser"), body.fresh("own")
+        entity, other = body.fresh("rival"), body.fresh("other")
+        body.add(Positive(Atom(f"{MEASURE}_{number}", (loser, own))))
+        body.add(Positive(Atom(f"{MEASURE}_{rival}", (entity, other))))
+        body.add(
+            Comparison(OPPOSITE[operator], own, other),
+            f"{spoken(own)} {SAID[OPPOSITE[operator]]} {spoken(other)} of {spoken(entity)}",
+        )
+        lead = f"{spoken(loser)} has not the {step.extreme.value} value"
+        name = f"not_{head}_{number}_{rival}"
+        clauses.append(rule(Atom(head, (loser,), negated=True), body, name, lead=lead))
     return clauses
 
 

@@ -46,7 +46,12 @@ class Given:
     value: Constant
 
 
-Operand = Named | Reference | Given
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Whatever there is, in `d(_, X)` or `d(X, _)`."""
+
+
+Operand = Named | Reference | Given | Anything
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,13 +77,15 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
         for known in plan.dimensions
         if known.closed_by and any(_reads_closed(clause) for clause in clauses)
     )
-    text = _policy_text(closed, clauses)
+    functional = tuple(known.name for known in plan.dimensions if known.functional)
+    text = _policy_text(closed, functional, clauses)
     policy = Policy(
         id="question",
         version="1",
         effective=(None, None),
         clauses=tuple(clauses),
         closed=closed,
+        functional=functional,
         text=text,
         digest=hashlib.sha256(text.encode()).hexdigest(),
     )
@@ -167,11 +169,14 @@ def _reads_closed(clause: Clause) -> bool:
     return any(isinstance(literal, Absent | Aggregate) for literal in clause.body)
 
 
-def _policy_text(closed: tuple[ClosedDeclaration, ...], clauses: list[Clause]) -> str:
+def _policy_text(
+    closed: tuple[ClosedDeclaration, ...], functional: tuple[str, ...], clauses: list[Clause]
+) -> str:
     lines = ["%! policy: question", "%! version: 1", ""]
     lines += (
         f"closed({each.predicate}/{each.arity}, {render_term(each.source)})." for each in closed
     )
+    lines += (f"functional({name})." for name in functional)
     for clause in clauses:
         lines += [
             "",

@@ -6,6 +6,7 @@ from .atom import Constant, Symbol
 from .clause import Operator
 from .hop import Direction, ValueKind
 from .plan import (
+    Anything,
     Bound,
     Constraint,
     Count,
@@ -105,6 +106,8 @@ class _Words:
                 return " or ".join(f"“{reading}”" for reading in readings)
             case Given(value):
                 return _value(value)
+            case Anything():
+                return "anything"
             case Reference():
                 return self.step(operand)
 
@@ -117,6 +120,7 @@ class _Words:
         if not isinstance(step, Meet):
             return f"the answer of step {reference.step + 1}"
         said: list[str] = []
+        whose: list[str] = []
         for condition in step.conditions:
             match condition:
                 case Constraint(hop, operand):
@@ -124,13 +128,22 @@ class _Words:
                     if hop.direction is Direction.FORWARD:
                         said.append(f"the {label} of {self.operand(operand)}")
                     else:
-                        said.append(f"that whose {label} is {self.operand(operand)}")
+                        whose.append(f"whose {label} is {self.operand(operand)}")
                 case Bound(dimension, thresholds):
                     used = self.plan.type_of(dimension)
                     bounds = self.thresholds(thresholds, used.kind)
-                    said.append(f"that whose {used.label} is {bounds}")
-                case Exclusion(operand):
-                    said.append(f"other than {self.operand(operand)}")
+                    whose.append(f"whose {used.label} is {bounds}")
+                case Exclusion():
+                    pass
+        if whose:
+            said.append(f"that {' and '.join(whose)}")
+        if len(said) > 1:
+            said = [f"what is both {' and '.join(said)}"]
+        said += (
+            f"other than {self.operand(condition.operand)}"
+            for condition in step.conditions
+            if isinstance(condition, Exclusion)
+        )
         return ", ".join(said)
 
     def thresholds(self, thresholds: tuple[Threshold, ...], kind: ValueKind) -> str:

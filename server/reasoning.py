@@ -56,7 +56,13 @@ def ground_of(
     if knowledge is None:
         sources = files if files is not None else facts_file_sources()[1]
     else:
-        sources = KnowledgeSources(knowledge.base, files, _texts(files))
+        sources = KnowledgeSources(
+            knowledge.base,
+            knowledge.names(),
+            knowledge.dimensions(),
+            files=files,
+            given=_texts(files),
+        )
     return Ground(
         _policy(message, knowledge),
         facts,

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 
+from rapidfuzz import fuzz
+
+from extract.names import NameIndex
+from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
+from reasoner.hop import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import Texts
 
 SEARCHED = 5
 """Passages looked at for one open requirement."""
+
+ALIKE = 80.0
+"""Likeness, in percent, from which another name may be mistaken for the one sought."""
 
 
 class StoredTexts(Mapping[str, str]):
@@ -45,11 +51,19 @@ class KnowledgeSources:
     """Statements, sources and texts of a knowledge base, and of a request's facts file if any."""
 
     def __init__(
-        self, base: KnowledgeBase, files: FactsFiles | None, given: Mapping[str, str]
+        self,
+        base: KnowledgeBase,
+        names: NameIndex,
+        dimensions: Sequence[Dimension],
+        *,
+        files: FactsFiles | None = None,
+        given: Mapping[str, str] | None = None,
     ) -> None:
         self._base = base
+        self._names = names
         self._files = files
-        self._texts = Texts(StoredTexts(base, given))
+        self._texts = Texts(StoredTexts(base, given or {}))
+        self._dimensions = tuple(dimensions)
 
     @property
     def texts(self) -> Texts:
@@ -60,6 +74,16 @@ class KnowledgeSources:
     def fact_sources(self) -> tuple[str, ...]:
         """None: not all facts stand in files of facts."""
         return ()
+
+    @property
+    def functional(self) -> frozenset[str]:
+        """Dimensions defined to have one value at a time."""
+        return frozenset(found.name for found in self._dimensions if found.functional)
+
+    @property
+    def disjoint(self) -> frozenset[tuple[str, str]]:
+        """Pairs of classes defined to share no instance."""
+        return frozenset(pair for found in self._dimensions for pair in found.disjoint)
 
     def statement(self, statement_id: str) -> StatementRecord:
         """Give a statement with its evidence."""
@@ -76,35 +100,21 @@ class KnowledgeSources:
         return SourceRecord(record.media_type, record.title, record.decoder, record.text_sha256)
 
     def candidates(self, query: str, entity: str) -> Candidates:
-        """Search passages; those accepted are titled with the entity or mention it."""
+        """Search passages: accepted are those that name the entity, rejected those that name
+        another that is much like it.
+        """
         accepted: list[str] = []
         rejected: list[str] = []
-        name = _folded(entity)
+        name = fold(entity)
+        alike = [
+            other
+            for other in (self._names.nearest(entity) if name else ())
+            if fold(other) != name and fuzz.ratio(fold(other), name) >= ALIKE
+        ]
         for hit in self._base.search(query, SEARCHED):
-            about = not name or name in _folded(hit.title) or name in _folded(hit.text)
-            (accepted if about else rejected).append(hit.title)
+            text = fold(f"{hit.title} {hit.text}")
+            if name and name in text:
+                accepted.append(hit.title)
+                continue
+            rejected += (f"{other} ({hit.title})" for other in alike if fold(other) in text)
         return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))
-
-    @property
-    def functional(self) -> frozenset[str]:
-        """Dimensions that have one value at a time."""
-        return _declared(self._base, self._base.revision)[0]
-
-    @property
-    def disjoint(self) -> frozenset[tuple[str, str]]:
-        """Pairs of classes that exclude each other."""
-        return _declared(self._base, self._base.revision)[1]
-
-
-@lru_cache(maxsize=8)
-def _declared(
-    base: KnowledgeBase,
-    revision: int,  # noqa: ARG001  # what the dimensions are as of
-) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
-    dimensions = base.dimensions()
-    functional = frozenset(found.name for found in dimensions if found.functional)
-    return functional, frozenset(pair for found in dimensions for pair in found.disjoint)
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from poset_strategies import posets
 
 from kb.dimension import (
     Dimension,
@@ -20,7 +21,6 @@ from kb.dimension import (
 from kb.errors import DimensionRejected
 from kb.poset import Poset
 from kb.statement import Entity, TaxonClass, Text, Value
-from tests.poset_strategies import posets
 
 INSURANCE = define_taxonomy(
     "cover_kind",

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from horn_strategies import naive_closure
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +26,6 @@ from reasoner.hypergraph import (
     write_hypergraph,
 )
 from reasoner.verdict import AbstentionCode, Verdict
-from tests.horn_strategies import naive_closure
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "hypergraph.schema.json").read_text(encoding="utf-8"))

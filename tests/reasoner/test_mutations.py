@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ Change = Callable[[Json], object]
 BY_NAME = {case.name: case for case in golden_cases()}
 
 
-@lru_cache(maxsize=None)
+@cache
 def good(name: str) -> bytes:
     """Give the certificate of a case."""
     return decide_case(BY_NAME[name]).certificate
@@ -335,9 +335,7 @@ def empty_lookup(c: Json) -> None:
     """Hide the rows that make somebody watched."""
     found = next(x for x in c["witness"]["lookups"] if x["pattern"] == 'member("A", _)')
     found["answers"] = []
-    c["witness"]["demands"] = [
-        x for x in c["witness"]["demands"] if x["pattern"] == 'watched("A")'
-    ]
+    c["witness"]["demands"] = [x for x in c["witness"]["demands"] if x["pattern"] == 'watched("A")']
     c["witness"]["lookups"] = [
         x for x in c["witness"]["lookups"] if x["pattern"] in ('member("A", _)', 'listed("A", _)')
     ]
@@ -670,7 +668,10 @@ BYTES: list[tuple[Callable[[bytes], bytes], str]] = [
     (lambda data: data.replace(b"Nordwind", b"Nordw\xffnd", 1), "MALFORMED"),
     (lambda data: data.replace(b"Nordwind", b"Nordw\\ud800nd", 1), "MALFORMED"),
     (lambda data: b"[" * 100_000, "MALFORMED"),
-    (lambda data: data.replace(b'"code":null', b'"code":' + b"[" * 9000 + b"]" * 9000), "MALFORMED"),
+    (
+        lambda data: data.replace(b'"code":null', b'"code":' + b"[" * 9000 + b"]" * 9000),
+        "MALFORMED",
+    ),
 ]
 
 
