@@ -45,8 +45,11 @@ _IT = "it"
 
 
 def understood_as(plan: Plan) -> str:
-    """Give one sentence for a plan, naming every entity as the knowledge base does."""
-    return _Words(plan, None).sentence()
+    """Give one sentence for a plan, naming every entity as the knowledge base does.
+
+    What was chosen for the asker or is not known follows in parentheses.
+    """
+    return "".join([_Words(plan, None).sentence(), *(f" ({note})" for note in plan.notes)])
 
 
 class _Words:
