@@ -85,8 +85,8 @@ class Relation:
     """How text states one dimension.
 
     `labels` are names of `Label: value` lines and of table columns. A relation about documents
-    reads also the first heading (`heading`) or the lines above it (`letterhead`). `as_written` names
-    a text dimension that gets each value as written.
+    reads also the first heading (`heading`) or the lines above it (`letterhead`). `as_written`
+    names a text dimension that gets each value as written.
     """
 
     dimension: str

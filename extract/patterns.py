@@ -16,7 +16,7 @@ from .amounts import find_amounts, read_numeral
 from .coreference import Form, Mention, Resolved
 from .matching import Match, Places, match_path, match_phrase
 from .mentions import Name
-from .normalize import FoundDate
+from .normalize import FoundDate, read_date
 from .pack import Pack, PackDimension, Pattern, Relation, SubjectSource, ValidityScope
 from .phrase import Path, Phrase, TextPattern, compile_pattern
 from .polarity import sentence_modality, sentence_polarity
@@ -29,9 +29,10 @@ _LONGEST_CLASS = 8
 _MOST_MODIFIERS = 9
 _MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
 _SUBJECT_ARCS = ("nsubj", "nsubjpass")
-_CLIMBING_ARCS = frozenset(
-    {"advcl", "xcomp", "ccomp", "prep", "pcomp", "agent", "conj", "dep", "pobj", "acomp", "oprd"}
-)
+_CLIMBING_ARCS = frozenset({
+    "advcl", "xcomp", "ccomp", "prep", "pcomp", "agent", "conj", "dep", "pobj", "acomp", "oprd",
+    "npadvmod",
+})  # fmt: skip
 _REACH = 6
 
 
@@ -71,11 +72,13 @@ class RelationPatterns:
     def __init__(self, packs: Sequence[Pack]) -> None:
         self._by_trigger: dict[str, list[int]] = {}
         self._always: list[int] = []
+        self._triggers: frozenset[str] = frozenset()
         self._rules: list[_Rule] = []
         for pack in packs:
             for relation in pack.relations:
                 for pattern in relation.patterns:
                     self._add(pack, relation, pattern)
+        self._triggers = frozenset(self._by_trigger)
 
     def _add(self, pack: Pack, relation: Relation, pattern: Pattern) -> None:
         compiled = compile_pattern(pattern)
@@ -96,11 +99,10 @@ class RelationPatterns:
         """Give the findings of a read text, sentence by sentence, in the order of the packs."""
         text = _ReadText(doc, names, dates, resolved)
         for number, sentence in enumerate(doc.sents):
-            words = {token.lower_ for token in sentence} | {
-                token.lemma_.lower() for token in sentence
-            }
+            span = slice(sentence.start, sentence.end)
+            words = {*text.places.words[span], *text.places.lemmas[span]}
             numbers = {*self._always}
-            for word in words & self._by_trigger.keys():
+            for word in words & self._triggers:
                 numbers.update(self._by_trigger[word])
             lead = number == 0 and resolved.anchor is not None
             # A functional dimension takes what the first pattern that matches a sentence says.
@@ -137,6 +139,7 @@ class _ReadText:
             for index in range(mention.start, mention.end)
         }
         self.names = {name.start: name for name in names}
+        self.name_at = {index: name for name in names for index in range(name.start, name.end)}
         self.token_at = {token.idx: token.i for token in doc}
         self.dates: dict[int, tuple[int, FoundDate]] = {}
         for date in dates:
@@ -144,6 +147,8 @@ class _ReadText:
             if span is not None:
                 self.dates[span.start] = (span.end, date)
         self.places = Places(
+            [token.lower_ for token in doc],
+            [token.lemma_.lower() for token in doc],
             self.mentions,
             {start: name.end for start, name in self.names.items()},
             {start: end for start, (end, _) in self.dates.items()},
@@ -186,7 +191,7 @@ class _ReadText:
         return [
             (start, end)
             for start, end in spans
-            if not rule.not_before.match(self.doc[end : end + _MOST_MODIFIERS].text)
+            if not rule.not_before.match(self.doc[end : min(stop, end + _MOST_MODIFIERS)].text)
         ]
 
     def _matches(self, rule: _Rule, sentence: Span) -> Iterator[Match]:
@@ -233,7 +238,7 @@ class _ReadText:
             subject = self.mentions.get(at) if at is not None else None
             if subject is None:
                 return None
-        return Match(whole.start, whole.end, value, subject)
+        return Match(whole.start, whole.end, value, subject, found["value"])
 
     def _finding(
         self,
@@ -244,7 +249,7 @@ class _ReadText:
         subject: str,
         mention: Mention | None,
     ) -> Finding | None:
-        read = self._read(rule.dimension, span)
+        read = self._read(rule.dimension, span, match.written)
         if read is None:
             return None
         value, written = read
@@ -382,7 +387,10 @@ class _ReadText:
         match dimension.kind:
             case DimensionKind.ENTITY:
                 span = self._name_span(index, stop)
-                return [span] if span is not None else []
+                if span is None:
+                    return []
+                quoted = self.names[span[0]].quoted and dimension.value_types
+                return [span] if not quoted or "work" in dimension.value_types else []
             case DimensionKind.TIME:
                 at = index + 1 if self.doc[index].lower_ == "the" else index
                 return [(at, self.dates[at][0])] if at in self.dates else []
@@ -394,12 +402,15 @@ class _ReadText:
                 return self._class_spans(dimension, index, stop)
             case DimensionKind.TEXT:
                 end = index
-                while end < stop and self.doc[end].text not in (",", ";", ".", ":", "(", ")"):
+                while end < stop and not self._ends_text(self.doc[end]):
                     end += 1
                 return [(index, end)] if end > index else []
 
     def _name_span(self, index: int, stop: int) -> tuple[int, int] | None:
-        """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`."""
+        """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`.
+
+        Names in quotation marks are works, which only dimensions of works take.
+        """
         passed: Name | None = None
         for at in range(index, min(index + _MOST_MODIFIERS, stop)):
             token = self.doc[at]
@@ -409,7 +420,11 @@ class _ReadText:
                     return None if self._is_possessor(name.end) else (name.start, name.end)
                 passed = name
                 continue
-            passable = token.pos_ in _MODIFIER_TAGS or token.text in ("-", "/", '"', "“", "„")
+            passable = (
+                token.pos_ in _MODIFIER_TAGS
+                or token.text in ("-", "/", '"', "“", "„")
+                or (token.lower_ == "and" and at > index and self._joins_nouns(at, stop))
+            )
             if passed is not None and passed.start < at < passed.end:
                 continue
             if not passable or token.text == "," or token.tag_ in ("PRP", "WDT", "WP"):
@@ -417,6 +432,21 @@ class _ReadText:
         if passed is None or self.doc[passed.start].ent_type_ == "NORP":
             return None
         return (passed.start, passed.end)
+
+    def _ends_text(self, token: Token) -> bool:
+        """Whether a text value ends before a word: at marks and prepositions, `of` apart."""
+        return token.text in (",", ";", ".", ":", "(", ")") or (
+            token.pos_ in ("ADP", "SCONJ", "AUX", "CCONJ") and token.lower_ != "of"
+        )
+
+    def _joins_nouns(self, at: int, stop: int) -> bool:
+        """Whether `and` stands between nouns of a description: `filmmaker and artist Ann Lee`."""
+        if at + 1 >= stop:
+            return False
+        before, after = self.doc[at - 1], self.doc[at + 1]
+        return all(
+            word.text[0].islower() and word.pos_ in ("NOUN", "ADJ") for word in (before, after)
+        )
 
     def _describes(self, name: Name, stop: int) -> bool:
         """Whether a name only describes the noun that follows it: `Irish` in `the Irish poet`."""
@@ -449,9 +479,21 @@ class _ReadText:
         if taxonomy is None:
             return []
         for end in range(min(stop, index + _LONGEST_CLASS), index, -1):
-            if taxonomy.read(self.doc[index:end].text) is not None:
-                return [(index, end)]
+            text = self.doc[index:end].text
+            label = taxonomy.read(text)
+            if label is not None:
+                return [(index, end)] if self._stands_alone(index, end, text == label) else []
         return []
+
+    def _stands_alone(self, start: int, end: int, is_noun: bool) -> bool:
+        """Whether words that name a class are not part of a longer name (`New South Wales`).
+
+        An adjective may begin one: `American Western`.
+        """
+        name = self.name_at.get(start)
+        if name is None or (name.start >= start and name.end <= end):
+            return True
+        return not is_noun and name.start == start and not name.quoted
 
     def _value_around(
         self, dimension: PackDimension, token: Token, bounds: tuple[int, int]
@@ -488,12 +530,14 @@ class _ReadText:
             if at == index or at >= stop:
                 return
             spans = self._value_spans(dimension, at, stop)
-            if not spans:
+            if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
                 return
             yield spans[0]
             index = spans[0][1]
 
-    def _read(self, dimension: PackDimension, span: tuple[int, int]) -> tuple[Value, str] | None:
+    def _read(
+        self, dimension: PackDimension, span: tuple[int, int], written: str | None
+    ) -> tuple[Value, str] | None:
         text = self.doc[span[0] : span[1]].text
         try:
             match dimension.kind:
@@ -504,6 +548,8 @@ class _ReadText:
                     name = self.names.get(span[0])
                     return Entity(name.text if name is not None else text), text
                 case DimensionKind.TIME:
+                    if written is not None:
+                        return read_date(written), written
                     if span[0] in self.dates:
                         return self.dates[span[0]][1].date, text
                     return None

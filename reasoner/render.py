@@ -30,6 +30,13 @@ CODES = {
     "GAP_IN_CORPUS": "no source says anything about it",
     "OUT_OF_SCOPE": "the request lies outside what the rules cover",
 }
+_BACKGROUND = frozenset(
+    (
+        *("valid_on", "stated_in", "document_kind", "issuer", "issued_on"),
+        *("same_as", "same_name", "subclass_of"),
+    )
+)
+"""Predicates whose lookups say little to people."""
 _DEEPEST = 10
 _LONGEST_QUOTE = 300
 _VALUE = re.compile(r'@(?:decimal|date|quantity)\("([^"\\]*)"\)')
@@ -202,23 +209,26 @@ class _Page:
                 yield f"      {label}{text}"
 
     def _looked_up(self) -> Iterator[str]:
-        """Write what was looked up for the goal, and what was there."""
-        lookups: Sequence[Json] = self.certificate["witness"]["lookups"]
-        if not lookups:
-            return
-        yield ""
-        yield "Looked up:"
-        for lookup in lookups:
-            if not lookup["answers"]:
-                yield f"  - {lookup['pattern']}: nothing"
-                continue
-            yield f"  - {lookup['pattern']}:"
-            for answer in lookup["answers"]:
-                yield f"      [{answer['step']}] {answer['atom']}"
-                if answer["step"] not in self.written:
-                    self.written.add(answer["step"])
-                    reasons = self._reason(self.steps[answer["step"]])
-                    yield from (f"           {line}" for line in reasons)
+        """Write what was looked up for the goal: what is known, and what nothing answers."""
+        lookups: Sequence[Json] = [
+            lookup
+            for lookup in self.certificate["witness"]["lookups"]
+            if lookup["pattern"].lstrip("-").partition("(")[0] not in _BACKGROUND
+        ]
+        known = [answer for lookup in lookups for answer in lookup["answers"]]
+        if known:
+            yield ""
+            yield "Known:"
+        for answer in known:
+            yield f"  [{answer['step']}] {answer['atom']}"
+            if answer["step"] not in self.written:
+                self.written.add(answer["step"])
+                yield from (f"       {line}" for line in self._reason(self.steps[answer["step"]]))
+        empty = [lookup["pattern"] for lookup in lookups if not lookup["answers"]]
+        if empty:
+            yield ""
+            yield "Nothing answers:"
+            yield from (f"  - {pattern}" for pattern in empty)
 
     def _foot(self) -> Iterator[str]:
         absent = [

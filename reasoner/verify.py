@@ -246,6 +246,10 @@ _TERM = re.compile(
 )
 
 
+_PLAIN_ATOM = re.compile(r"(-?_*[a-z][A-Za-z0-9_]*)(?:\((.+)\))?", re.ASCII | re.DOTALL)
+_PLAIN_ARGUMENT = re.compile(rf"({_TERM.pattern})(, |\Z)", re.ASCII)
+
+
 def write_text(text: str) -> str:
     """Write a text as term."""
     return json.encoder.encode_basestring(text)
@@ -1801,6 +1805,7 @@ class Examination:
         self.trusted: list[str] = []
         self.not_given: list[str] = []
         self.terms: set[str] = set()
+        self.ground: dict[str, Ground] = {}
         self.policies: list[PolicyText] = []
         self.rules: dict[str, Rule] = {}
         self.rules_by_sign: dict[str, list[Rule]] = {}
@@ -2047,7 +2052,38 @@ class Examination:
         return hashlib.sha256(canonical({**form, "modality": "asserted"})).hexdigest()
 
     def check_atom(self, text: str, where: str) -> Ground:
-        """Read a ground atom in its canonical form."""
+        """Read a ground atom in its canonical form; each once."""
+        found = self.ground.get(text)
+        if found is None:
+            found = self.ground[text] = self._read_plain(text) or self._read_ground(text, where)
+        return found
+
+    def _read_plain(self, text: str) -> Ground | None:
+        """Read `p(term, term)` fast; None where the full reader must look."""
+        match = _PLAIN_ATOM.fullmatch(text)
+        if match is None:
+            return None
+        name, inner = match.groups("")
+        row: list[str | None] = []
+        position, is_last = 0, not inner
+        while position < len(inner):
+            argument = _PLAIN_ARGUMENT.match(inner, position)
+            if argument is None:
+                return None
+            term = argument[1]
+            if term not in self.terms:
+                try:
+                    if write_value(read_value(term)) != term:
+                        return None
+                except (ValueError, TypeError):
+                    return None
+                self.terms.add(term)
+            row.append(term)
+            position, is_last = argument.end(), not argument[2]
+        return (f"{name}/{len(row)}", tuple(row)) if is_last else None
+
+    @staticmethod
+    def _read_ground(text: str, where: str) -> Ground:
         try:
             sign, row, tree = read_atom(text)
         except Unreadable as error:
@@ -2302,6 +2338,13 @@ class Examination:
                 reject("NOT_CANONICAL", f"witness/{name}", "patterns are not sorted, or repeated")
             for index, record in enumerate(witness[name]):
                 calls.append(self._read_call(record, f"witness/{name}/{index}"))
+        for demand in self.demands:
+            if demand.sign not in self.rules_by_sign and demand.sign not in NEVER_RENAMED:
+                # A stored predicate is demanded where entities have other names.
+                self.rules_by_sign[demand.sign] = [identity_rule(demand.sign)]
+        for sign, groups in self.calls.items():  # the closest call covers first
+            closest = sorted(groups, key=lambda bound: (-len(bound), bound))
+            self.calls[sign] = {bound: groups[bound] for bound in closest}
 
     def _read_call(self, record: dict[str, Any], where: str) -> Call:
         try:
@@ -2335,6 +2378,14 @@ class Examination:
         group[key] = call
         return call
 
+    def is_masked(self, sign: str, row: Arguments) -> bool:
+        """Whether an atom is contested, also where it names its statement."""
+        if not self.masked:
+            return False
+        if len(row) == 3 and str(row[2]).startswith('"st:'):
+            sign, row = f"{sign[:-1]}2", row[:2]
+        return (sign, row) in self.masked
+
     def rows_of(self, sign: str, args: Arguments, where: str) -> list[tuple[Arguments, bool]]:
         """Give the answers of the call that covers a call, each with whether it is certain."""
         for bound, group in self.calls.get(sign, {}).items():
@@ -2348,7 +2399,7 @@ class Examination:
             return [
                 (row, certain[row])
                 for row in call.answers.matching(sign, args)
-                if (sign, row) not in self.masked
+                if not self.is_masked(sign, row)
             ]
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
@@ -2506,7 +2557,7 @@ class Examination:
                 continue
             for bound, certain in self.enumerate(rule.plan(bindings), bindings, demand.where):
                 head = arguments(rule.head, bound)
-                if None in head or (demand.sign, head) in self.masked:
+                if None in head or self.is_masked(demand.sign, head):
                     continue  # a fact about everything, such as under(V, V), binds nothing here
                 if head not in rows or (certain and not rows[head]):
                     reject(
@@ -2825,7 +2876,9 @@ class Examination:
             self.check_atom(atom, "assumptions")
         if certificate["verdict"] != "ABSTAINED":
             _require_all("assumptions", assumptions, assumed)
+        read = {(call.sign, call.pattern) for call in self.demands if call.is_used}
         for call in (*self.demands, *self.lookups):
+            call.is_used = call.is_used or (call.sign, call.pattern) in read
             is_root = call.sign == self.goal_sign and _agrees(call.pattern, self.goal)
             if not call.is_used and not is_root:
                 reject("UNUSED", call.where, "nothing reads this call")

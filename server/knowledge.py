@@ -13,6 +13,7 @@ import yaml
 from extract.names import NameIndex
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
+from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.facts import FactBase, Signature, facts_of
@@ -61,6 +62,7 @@ class Knowledge:
         self._lock = threading.Lock()
         self._facts: tuple[int, FactBase] | None = None
         self._names: tuple[int, NameIndex] | None = None
+        self._dimensions: tuple[int, tuple[Dimension, ...]] | None = None
 
     @cached_property
     def grammar(self) -> QuestionGrammar:
@@ -79,12 +81,20 @@ class Knowledge:
                 self._facts = (revision, FactBase(fact for row in rows for fact in facts_of(*row)))
             return self._facts[1]
 
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """Give the dimensions of the newest revision, by name."""
+        with self._lock:
+            revision = self.base.revision
+            if self._dimensions is None or self._dimensions[0] != revision:
+                self._dimensions = (revision, self.base.dimensions())
+            return self._dimensions[1]
+
     def predicates(self) -> frozenset[Signature]:
         """Give the signatures that facts of the knowledge base have or could have."""
         forms = [(sign, arity) for sign in ("", "-") for arity in (2, 3)]
         possible = {
             (sign + dimension.name, arity)
-            for dimension in self.base.dimensions()
+            for dimension in self.dimensions()
             for sign, arity in forms
         }
         return frozenset(possible) | self.facts().signatures()

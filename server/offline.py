@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from reasoner.evaluate import Budget
 from reasoner.lint import check_policy
 from reasoner.verify import Report, verify_bytes
 
-from .certificates import stored_texts
+from .certificates import quoted_sources, stored_texts
 from .errors import RequestRejected
 from .export.table import EXPORTERS
 from .policies import read_policy, run_policy_tests
@@ -123,22 +122,14 @@ def verify_file(
 
 
 def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:
-    """Give the texts a certificate quotes; None where none are given.
-
-    What is no certificate quotes nothing; the checker then says what it is.
-    """
+    """Give the texts a certificate quotes; None where none are given."""
     if sources is None and kb is None:
         return None
-    try:
-        certificate = json.loads(data)
-        certificate["sources"].values()
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
     if sources is not None:
-        return texts_in(sources, certificate)
+        return texts_in(sources, quoted_sources(data))
     assert kb is not None
     with KnowledgeBase.open(kb) as base:
-        return stored_texts(base, certificate)
+        return stored_texts(base, data)
 
 
 def export_file(data: bytes, form: str, sources: Path | None) -> bytes:

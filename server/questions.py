@@ -73,7 +73,7 @@ def answer_question(
         request,
         policy=reading.policy,
         facts=knowledge.facts().with_facts(reading.facts),
-        sources=KnowledgeSources(knowledge.base, knowledge.names()),
+        sources=KnowledgeSources(knowledge.base, knowledge.names(), knowledge.dimensions()),
         engine=engine,
         budget=budget,
         known=knowledge.predicates(),

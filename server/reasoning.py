@@ -57,7 +57,11 @@ def ground_of(
         sources = files if files is not None else facts_file_sources()[1]
     else:
         sources = KnowledgeSources(
-            knowledge.base, knowledge.names(), files=files, given=_texts(files)
+            knowledge.base,
+            knowledge.names(),
+            knowledge.dimensions(),
+            files=files,
+            given=_texts(files),
         )
     return Ground(
         _policy(message, knowledge),

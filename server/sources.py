@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
 from extract.names import NameIndex
+from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.hop import fold
@@ -53,6 +54,7 @@ class KnowledgeSources:
         self,
         base: KnowledgeBase,
         names: NameIndex,
+        dimensions: Sequence[Dimension],
         *,
         files: FactsFiles | None = None,
         given: Mapping[str, str] | None = None,
@@ -61,7 +63,7 @@ class KnowledgeSources:
         self._names = names
         self._files = files
         self._texts = Texts(StoredTexts(base, given or {}))
-        self._dimensions = base.dimensions()
+        self._dimensions = tuple(dimensions)
 
     @property
     def texts(self) -> Texts:

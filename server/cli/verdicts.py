@@ -113,28 +113,21 @@ def receipt_json(receipt: common_pb2.Receipt) -> dict[str, Any]:
 
 
 def show_decision(decision: common_pb2.Decision, proof: str) -> None:
-    """Print a decision for people; `proof` is the readable text of its certificate."""
+    """Print a decision for people; `proof` is the readable text of its certificate, if any."""
     out = console()
-    word, code = verdict_word(decision.verdict), code_word(decision.code)
-    out.print(word + (f" ({code})" if code else ""), style=STYLES[decision.verdict], end="  ")
-    out.print(decision.goal)
-    if not decision.complete:
-        out.print("incomplete: a deadline or a limit cut the work", style="yellow")
-    for answer in decision.answers if decision.verdict == common_pb2.VERDICT_CERTIFIED else ():
-        if answer.bindings:
-            bound = ", ".join(
-                f"{name} = {value}" for name, value in sorted(answer.bindings.items())
-            )
-            out.print(f"  {bound}", style="bold")
-    if decision.open:
-        out.print("what is missing:", style="bold")
+    style = STYLES[decision.verdict]
+    first, _, rest = proof.rstrip("\n").partition("\n")
+    if proof:
+        out.print(first, style=style)
+        out.print(rest)
+    else:
+        out.print(f"{verdict_word(decision.verdict)} ({code_word(decision.code)})", style=style)
         for requirement in decision.open:
             show_open(requirement)
-    if proof:
-        out.print()
-        out.print(proof.rstrip("\n"))
-    out.print()
-    out.print(f"certificate {decision.certificate_sha256}", style="dim")
+    if not decision.complete:
+        out.print("incomplete: a deadline or a limit cut the work", style="yellow")
+    if decision.certificate_sha256:
+        out.print(f"certificate {decision.certificate_sha256}", style="dim")
 
 
 def show_open(requirement: common_pb2.OpenRequirement) -> None:
