@@ -43,11 +43,12 @@ def _path_key(path: Path) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A mention of an entity: its text and its half-open span in the question."""
+    """A mention of an entity: its text, half-open span, and whether the question delimits it."""
 
     text: str
     start: int
     end: int
+    delimited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

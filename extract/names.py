@@ -78,13 +78,16 @@ class NameIndex:
     def _sorted_folded(self) -> tuple[str, ...]:
         return tuple(sorted(self._folded))
 
-    def look_up(self, written: str) -> Lookup:
-        """Find a written name: exactly, then folded, then up to a disambiguator."""
-        if written in self._exact:
+    def look_up(self, written: str, *, delimited: bool = False) -> Lookup:
+        """Find a written name: exactly, then folded, then up to a disambiguator.
+
+        Names that fold alike are all readings, unless the question delimits the one it means.
+        """
+        found = self._folded.get(fold(written), [])
+        if written in self._exact and (delimited or len(found) == 1):
             others = self._bare.get(fold(written), ())
-            return Exact(written, tuple(each for each in others if each != written))
-        folded = fold(written)
-        if found := self._folded.get(folded):
+            return Exact(written, tuple(each for each in others if each not in found))
+        if found:
             return SameName(tuple(found))
         if readings := self._readings(written):
             return Disambiguated(readings)

@@ -6,7 +6,7 @@ is not understood is reported with its span; a question with two meanings is not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -61,20 +61,30 @@ class QuestionGrammar:
         self._grammar = compile_grammar(lexicon.grammar, lexicon.word_lists)
         self._operations = operations(lexicon.types)
 
-    def plan(self, question: str, names: NameIndex) -> Plan | PlanRejected:
-        """Give the plan of a question, or why there is none."""
+    def plan(
+        self, question: str, names: NameIndex, *, stated: Collection[str] | None = None
+    ) -> Plan | PlanRejected:
+        """Give the plan of a question, or why there is none.
+
+        `stated` names the dimensions of which anything is known: among several that a word may
+        mean, these are meant.
+        """
         tokens = _without_end(tokens_of(question))
         if not tokens:
             return PlanRejected(question, "the question is empty", RejectionKind.NOT_UNDERSTOOD)
-        outcome = self._plan(question, tokens, names)
+        outcome = self._plan(question, tokens, names, stated)
         if isinstance(outcome, PlanRejected) and tokens[-1].word in _ENDS:
             while tokens and tokens[-1].word in _ENDS:
                 tokens = tokens[:-1]
-            return self._plan(question, tokens, names)
+            return self._plan(question, tokens, names, stated)
         return outcome
 
     def _plan(
-        self, question: str, tokens: tuple[Token, ...], names: NameIndex
+        self,
+        question: str,
+        tokens: tuple[Token, ...],
+        names: NameIndex,
+        stated: Collection[str] | None,
     ) -> Plan | PlanRejected:
         capital = self._capital_cost(tokens)
         chart = parse(
@@ -93,7 +103,9 @@ class QuestionGrammar:
         for meaning in cheapest:
             assert isinstance(meaning, Question), "forms of `question` mean questions"
             try:
-                plan = plan_of(question, meaning, self.lexicon, names, is_past=is_past)
+                plan = plan_of(
+                    question, meaning, self.lexicon, names, is_past=is_past, stated=stated
+                )
             except PlanInvalid as error:
                 rejected = PlanRejected(question, str(error), RejectionKind.UNDECIDABLE)
                 continue
@@ -144,7 +156,7 @@ class QuestionGrammar:
         if cost is not None:
             first, last = tokens[start], tokens[end - 1]
             text = first.name or question[first.start : last.end]
-            leaves.append(("name", Name(text, first.start, last.end), cost))
+            leaves.append(("name", Name(text, first.start, last.end, first.name is not None), cost))
         return leaves
 
     def _capital_cost(self, tokens: Sequence[Token]) -> int:

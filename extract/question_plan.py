@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from reasoner import plan
@@ -76,13 +77,20 @@ class _SeveralReadings(Exception):
 
 
 def plan_of(
-    question: str, meaning: Question, lexicon: Lexicon, names: NameIndex, *, is_past: bool
+    question: str,
+    meaning: Question,
+    lexicon: Lexicon,
+    names: NameIndex,
+    *,
+    is_past: bool,
+    stated: Collection[str] | None = None,
 ) -> Plan | Ambiguous:
     """Give the plan of a meaning, or the readings of a name that is ambiguous.
 
+    A relation that may be several dimensions is one of the `stated` ones where there are any.
     Raises PlanInvalid for a meaning whose steps do not fit together.
     """
-    builder = _Builder(lexicon, names)
+    builder = _Builder(lexicon, names, stated)
     try:
         builder.question(meaning)
     except _SeveralReadings as several:
@@ -127,6 +135,7 @@ def _without_return(steps: tuple[Step, ...], types: Types) -> tuple[Step, ...]:
 class _Builder:
     lexicon: Lexicon
     names: NameIndex
+    stated: Collection[str] | None = None
     steps: list[Step] = field(default_factory=list)
     dimensions: set[str] = field(default_factory=set)
     definitions: dict[str, Definition] = field(default_factory=dict)
@@ -237,10 +246,11 @@ class _Builder:
 
     def hops(self, relation: Relation) -> tuple[Hop, ...]:
         """Give the one path of a relation; several become a defined union."""
-        if len(relation.paths) > 1:
-            return (Hop(self.union(relation)),)
+        paths = self.likely(relation)
+        if len(paths) > 1:
+            return (Hop(self.union(paths)),)
         hops: list[Hop] = []
-        for hop in relation.paths[0]:
+        for hop in paths[0]:
             definition = self.lexicon.types.definitions.get(hop.dimension)
             if definition is None:
                 self.dimensions.add(hop.dimension)
@@ -255,11 +265,31 @@ class _Builder:
                 hops.append(hop)
         return tuple(hops)
 
-    def union(self, relation: Relation) -> str:
+    def likely(self, relation: Relation) -> tuple[Path, ...]:
+        """Keep the paths over dimensions of which something is stated, if there are any."""
+        if self.stated is None:
+            return relation.paths
+        definitions = self.lexicon.types.definitions
+        kept = tuple(
+            path
+            for path in relation.paths
+            if all(
+                name in self.stated
+                for hop in path
+                for name in (
+                    definitions[hop.dimension].uses
+                    if hop.dimension in definitions
+                    else (hop.dimension,)
+                )
+            )
+        )
+        return kept or relation.paths
+
+    def union(self, alternatives: tuple[Path, ...]) -> str:
         """Define the union of the paths of an ambiguous relation; every rule of it is visible."""
         types = self.lexicon.types
         paths = tuple(
-            tuple(inner for hop in path for inner in self._expanded(hop)) for path in relation.paths
+            tuple(inner for hop in path for inner in self._expanded(hop)) for path in alternatives
         )
         ends = [path[-1] for path in paths]
         label = " or ".join(dict.fromkeys(types.dimension(end.dimension).label for end in ends))
@@ -290,7 +320,7 @@ class _Builder:
         return path
 
     def named(self, name: Name, types: tuple[str, ...]) -> Named:
-        match self.names.look_up(name.text):
+        match self.names.look_up(name.text, delimited=name.delimited):
             case Exact(found, others):
                 if others:
                     self.note(f"“{found}” is read as that name, not as {_listed(others)}")

@@ -40,6 +40,8 @@ def test_case_space_and_composition_are_the_same_name() -> None:
 
 def test_every_name_that_folds_alike_is_a_reading() -> None:
     assert INDEX.look_up("nato") == SameName(("NATO", "Nato"))
+    assert INDEX.look_up("Nato") == SameName(("NATO", "Nato"))
+    assert INDEX.look_up("Nato", delimited=True) == Exact("Nato")
 
 
 def test_a_bare_name_has_every_disambiguated_reading() -> None:
