@@ -345,7 +345,9 @@ class KnowledgeBase:
         reading = self._reading
         hits = []
         for place in self._projections.search(reading.log, reading.store, query, limit):
-            record = self.record(place.source_sha256)
+            record = reading.store.record(place.source_sha256)
+            if record is None:  # erased since
+                continue
             text = self.text(record.text_sha256)[place.start : place.end]
             hits.append(
                 Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)

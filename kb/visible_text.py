@@ -6,13 +6,14 @@ What is taken out leaves a paragraph break, so that no passage, and no quote, sp
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 
 _BREAK = "\n\n"
 
 _HIDDEN_MARKDOWN = re.compile(
     r"<!--.*?(?:-->|\Z)"
-    r"|<(?P<tag>del|s|strike|script|style|template)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)"
+    r"|<(?P<tag>del|s|strike|script|style|template)\b[^>]{0,500}>.*?(?:</(?P=tag)\s*>|\Z)"
     r"|~~(?=\S)(?:(?!\n\n).)+?~~"
     r"|^[ ]{0,3}\[(?://|comment)\]:.*?$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
@@ -60,6 +61,7 @@ _UNSEEN = frozenset(
         "video",
     }
 )
+_STYLE_TAG = re.compile(r"<(?P<close>/?)style\b", re.IGNORECASE)
 _VOID = frozenset(
     {
         "area",
@@ -139,21 +141,28 @@ _HIDING_STYLE = re.compile(
     r"|opacity\s*:\s*0*\.?0*\s*(?:;|!|\Z)|font-size\s*:\s*0+(?:\.0+)?[a-z%]*\s*(?:;|!|\Z)",
     re.IGNORECASE,
 )
-_STYLE_SHEET = re.compile(r"<style\b[^>]*>(.*?)</style\s*>", re.DOTALL | re.IGNORECASE)
-_STYLE_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
 
 
 def _hiding_selectors(source: str) -> frozenset[str]:
     """Collect the plain selectors (`p`, `.old`, `#note`) that the page's own style sheets hide."""
-    return frozenset(
-        selector.strip()
-        for sheet in _STYLE_SHEET.findall(source)
-        for selectors, style in _STYLE_RULE.findall(
-            re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
-        )
-        if _HIDING_STYLE.search(style)
-        for selector in selectors.split(",")
-    )
+    found: set[str] = set()
+    for sheet in _style_sheets(source):
+        for rule in re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL).split("}"):
+            before, _, style = rule.rpartition("{")
+            if _HIDING_STYLE.search(style):
+                selectors = before.rpartition("{")[2].split(",")
+                found.update(selector.strip() for selector in selectors)
+    return frozenset(found)
+
+
+def _style_sheets(source: str) -> Iterator[str]:
+    start: int | None = None
+    for tag in _STYLE_TAG.finditer(source):
+        if not tag["close"]:
+            start = tag.end() if start is None else start
+        elif start is not None:
+            yield source[start : tag.start()].partition(">")[2]
+            start = None
 
 
 class _VisibleText(HTMLParser):
@@ -196,6 +205,10 @@ class _VisibleText(HTMLParser):
             while self._close_element() != tag:
                 pass
         self._separate(tag)
+
+    def parse_marked_section(self, i: int, report: bool = False) -> int:
+        """Skip `<![..>` as browsers do; the library fails on what it does not know."""
+        return self.parse_bogus_comment(i, report)
 
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1][1]:

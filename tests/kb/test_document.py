@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -211,3 +212,46 @@ def test_quotes_of_plain_text_stand_in_the_source(parts: list[str]) -> None:
     source = "x" + "".join(parts)
     document = decode(source.encode(), name="a.txt")
     assert document.text == source.replace("\r\n", "\n").replace("\r", "\n")
+
+
+PIECES = [
+    b"<![",
+    b"<![CDATA[",
+    b"<!x",
+    b"<!DOCTYPE [<!ELEMENT",
+    b"<?",
+    b"]]>",
+    b"&#x110000;",
+    b"&#0;",
+]
+PIECES += [
+    b"<script>",
+    b"</",
+    b"<p a=",
+    b"'",
+    b'"',
+    b"<!--",
+    b"--",
+    b">",
+    b"~~",
+    b"\xff",
+    b"\x00",
+    b"{",
+    b"[",
+    b"a\n",
+]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=12),
+    st.sampled_from(["", ".gz"]),
+)
+def test_any_bytes_are_decoded_or_rejected(pieces: list[bytes], packing: str) -> None:
+    data = b"".join(pieces)
+    if packing:
+        data = gzip.compress(data)
+    for ending in ("txt", "md", "csv", "html", "json"):
+        with suppress(DocumentRejected):
+            document = decode(data, name=f"a.{ending}{packing}")
+            assert document.text.strip()
+            assert document.text_sha256
