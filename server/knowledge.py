@@ -16,7 +16,7 @@ from extract.question_lexicon import load_lexicon
 from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
-from kb.store import EventKind
+from kb.records import EventKind
 from reasoner.facts import FactBase, Signature, facts_of
 
 from .errors import RequestRejected

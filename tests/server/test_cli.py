@@ -318,7 +318,7 @@ def test_every_command_has_help_with_an_example(run: Run) -> None:
     groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
     groups["certificate"] = ("get", "list", "diff")
     single = "init ingest import ask plan prove supports export sparql serve verify backup restore"
-    commands = [(name,) for name in single.split()]
+    commands: list[tuple[str, ...]] = [(name,) for name in single.split()]
     commands += [(group, name) for group, names in groups.items() for name in names]
     for command in commands:
         outcome = run(*command, "--help")
