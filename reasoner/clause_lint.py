@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 from kb.quantity import Truth
 
@@ -43,7 +43,9 @@ from .prelude import UNDER
 
 def nearest_name(name: str, choices: Iterable[str], *, least: int = 70) -> str | None:
     """Give the most similar name, or None if none scores at least `least` of 100."""
-    found = process.extractOne(name, sorted(set(choices) - {name}), score_cutoff=least)
+    found = process.extractOne(
+        name, sorted(set(choices) - {name}), scorer=fuzz.ratio, score_cutoff=least
+    )
     return found[0] if found else None
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib import resources
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 from kb.errors import ValueUnreadable
 from kb.quantity import parse_date, parse_number, parse_quantity
@@ -126,7 +126,7 @@ def _one_of(names: list[str]) -> str:
 
 
 def _nearest(name: str, choices: list[str]) -> str:
-    found = process.extractOne(name, choices)
+    found = process.extractOne(name, choices, scorer=fuzz.ratio)
     return f"; did you mean {found[0]!r}?" if found and found[1] >= 60 else ""
 
 
