@@ -11,18 +11,58 @@ from html.parser import HTMLParser
 
 _BREAK = "\n\n"
 
-_HIDDEN_MARKDOWN = re.compile(
-    r"<!--.*?(?:-->|\Z)"
-    r"|<(?P<tag>del|s|strike|script|style|template)\b[^>]{0,500}>.*?(?:</(?P=tag)\s*>|\Z)"
-    r"|~~(?=\S)(?:(?!\n\n).)+?~~"
-    r"|^[ ]{0,3}\[(?://|comment)\]:.*?$",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+_OPENING = re.compile(
+    r"<!--|(?<!~)~~(?![~\s])|<(?P<tag>[a-z][a-z0-9]*)\b(?P<attributes>[^<>]{0,500})>"
+    r"|^[ ]{0,3}\[(?://|comment)\]:.*$",
+    re.IGNORECASE | re.MULTILINE,
 )
+_STRIKE_END = re.compile(r"(?<![~\s])~~(?!~)")
+_HIDING_TAGS = frozenset({"del", "s", "script", "strike", "style", "template"})
+_HIDING_ATTRIBUTE = re.compile(r"\shidden\b(?!-)|display\s*:\s*none", re.IGNORECASE)
 
 
 def visible_markdown(text: str) -> str:
-    """Take out comments, struck-out text and hidden HTML elements."""
-    return _HIDDEN_MARKDOWN.sub(_BREAK, text)
+    """Take out comments, struck-out text and hidden HTML elements; linear in the text."""
+    pieces: list[str] = []
+    position = paragraph_end = hopeless = 0
+    for opening in _OPENING.finditer(text):
+        start, end = opening.span()
+        tag = opening["tag"]
+        if start < position:
+            continue
+        if opening[0] == "<!--":
+            closing = text.find("-->", end)
+            stop = closing + 3 if closing >= 0 else len(text)
+        elif opening[0] == "~~":
+            if start < hopeless:
+                continue
+            if end > paragraph_end:
+                paragraph_end = text.find("\n\n", end)
+                paragraph_end = len(text) if paragraph_end < 0 else paragraph_end
+            found = _STRIKE_END.search(text, end, paragraph_end)
+            if found is None:
+                hopeless = paragraph_end
+                continue
+            stop = found.end()
+        elif tag is None:
+            stop = end
+        elif tag.lower() in _HIDING_TAGS or _HIDING_ATTRIBUTE.search(opening["attributes"]):
+            stop = _element_end(text, tag, end)
+        else:
+            continue
+        pieces += text[position:start], _BREAK
+        position = stop
+    return "".join([*pieces, text[position:]])
+
+
+def _element_end(text: str, tag: str, position: int) -> int:
+    """Give the end of an element whose content begins here; that of the text if none closes it."""
+    depth = 1
+    for found in re.compile(rf"<(/?){tag}\b[^<>]*>", re.IGNORECASE).finditer(text, position):
+        depth += -1 if found[1] else 1
+        if not depth:
+            return found.end()
+    return len(text)
 
 
 def visible_html(source: str) -> tuple[str, str, list[tuple[int, str]]]:
