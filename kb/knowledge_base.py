@@ -147,6 +147,10 @@ class KnowledgeBase:
         """Link of the newest event of the knowledge log, in hex."""
         return self._reading.log.head
 
+    def kinds_since(self, revision: int) -> frozenset[str]:
+        """Give the kinds of the events after a revision."""
+        return self._reading.log.kinds(after=revision)
+
     # ---- writing
 
     # ---- writing
