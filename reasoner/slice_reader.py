@@ -211,7 +211,10 @@ class _Reader:
         certain: list[tuple[str, Atom]] = []
         possible: list[tuple[str, Atom]] = []
         read = self.atom_reader(signature)
-        for row in dict(_answered(table)).get(key, ()):
+        rows = dict(_answered(table)).get(key)
+        if rows is None:
+            rows = self.heads_of(signature, run.compiled.plan.root.bound, known)
+        for row in rows:
             if all(len({row[at] for at in group}) == 1 for group in twice):
                 is_certain = not run.doubts or run.certainty.holds((signature, row))
                 (certain if is_certain else possible).append(
@@ -220,6 +223,15 @@ class _Reader:
         return [atom for _, atom in sorted(certain, key=_text)], [
             atom for _, atom in sorted(possible, key=_text)
         ]
+
+    def heads_of(self, signature: Signature, bound: Positions, known: list[int]) -> list[Row]:
+        """Give the rows of a call that was cut: what its instances derived until then."""
+        rows: dict[Row, None] = {}
+        for record in self.run.records:
+            head, row = self.run.head_of(record)
+            if head == signature and [row[at] for at in bound] == known:
+                rows[row] = None
+        return list(rows)
 
 
 def _other_premise(clause: Clause, at: int, bindings: dict[str, Constant], truth: Truth) -> Premise:

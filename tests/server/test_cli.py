@@ -177,6 +177,35 @@ def test_assumptions_and_missing_facts(files: Path, run: Run) -> None:
     assert outcome.json["repairs"] == [["b"]]
 
 
+GRAPH = {
+    "format": "proofweave.hypergraph/1",
+    "atoms": ["a", "b", "goal"],
+    "hyperedges": [{"id": "e1", "tail": ["a", "b"], "head": "goal"}],
+    "units": [{"id": "u1", "states": ["a"]}],
+}
+
+
+def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
+    file = files / "graph.json"
+    file.write_text(json.dumps(GRAPH))
+    outcome = run("prove", "--hypergraph", file, "goal", "--json")
+    assert outcome.code == 3
+    assert [found["atom"] for found in outcome.json["open"]] == ["b"]
+    assert outcome.json["cheapest"] == ["b"]
+    file.write_text(json.dumps({**GRAPH, "given": ["b"]}))
+    outcome = run("prove", "--hypergraph", file, "goal", "--json")
+    assert outcome.code == 0
+    assert outcome.json["units"] == ["u1"]
+    assert outcome.json["steps"][-1]["edge"] == "e1"
+    assert "by e1 from a, b" in run("prove", "--hypergraph", file, "goal").out
+    assert run("prove", "--hypergraph", file, "gaol").code == 2
+    file.write_text(json.dumps({**GRAPH, "given": ["c"], "goals": ["d"]}))
+    outcome = run("prove", "--hypergraph", file, "goal")
+    assert outcome.code == 1
+    assert len(outcome.err.splitlines()) == 2
+    assert all(line.startswith("error: ") for line in outcome.err.splitlines())
+
+
 def test_supports_from_files(files: Path, run: Run) -> None:
     (files / "q.lp").write_text("goal :- a.\ngoal :- b.\n")
     (files / "g.lp").write_text("a. b.\n")
@@ -318,7 +347,7 @@ def test_every_command_has_help_with_an_example(run: Run) -> None:
     groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
     groups["certificate"] = ("get", "list", "diff")
     single = "init ingest import ask plan prove supports export sparql serve verify backup restore"
-    commands = [(name,) for name in single.split()]
+    commands: list[tuple[str, ...]] = [(name,) for name in single.split()]
     commands += [(group, name) for group, names in groups.items() for name in names]
     for command in commands:
         outcome = run(*command, "--help")
