@@ -70,6 +70,7 @@ _PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*\Z")
 _ALIAS_OPEN = re.compile(
     r"\(\s*(?:(?:hereinafter|hereafter|the|or|in short|short|referred to as)\W+)*[\"“„'‘]"
 )
+_LONGEST_LEAD = 14
 _ROYAL = frozenset({
     "King", "Queen", "Prince", "Princess", "Duke", "Duchess", "Emperor", "Empress", "Sir", "Lord",
     "Lady", "Saint", "St",
@@ -114,6 +115,10 @@ def resolve(
     mentions: list[Mention] = []
     aliases: list[Alias] = []
     by_start = {name.start: name for name in names}
+    if lead is not None:
+        for index in range(lead.start, lead.end):
+            by_start.pop(index, None)
+        by_start[lead.start] = lead
     anchor_at = lead.start if lead is not None else 0
     for sentence in doc.sents:
         first_subject: Mention | None = None
@@ -148,14 +153,35 @@ def resolve(
 
 
 def _lead_name(doc: Doc, names: Sequence[Name], anchor: str | None) -> Name | None:
-    """Give the name that the first sentence of a titled text opens with."""
-    if anchor is None or not names or len(doc) == 0:
+    """Give the name that the first sentence of a titled text opens with.
+
+    It is what stands before the first bracket, comma or form of "be".
+    """
+    if anchor is None or len(doc) == 0:
         return None
-    first = names[0]
-    opening = [token for token in doc[: first.start] if not token.is_punct and not token.is_space]
-    if len(opening) > 1 or (opening and opening[0].lower_ not in ("the", "a", "an")):
-        return None
-    return first
+    first = names[0] if names else None
+    bare = bare_title(anchor)
+    if first is not None and first.text in (anchor, bare) and first.start <= 2:
+        return first
+    start = 0
+    while start < len(doc) and (doc[start].is_punct or doc[start].lower_ in ("the", "a", "an")):
+        start += 1
+    end = start
+    while end < len(doc) and end - start < _LONGEST_LEAD:
+        token = doc[end]
+        if token.text in ("(", ",", ";", "–", "[") or token.lower_ in ("is", "was", "are", "were"):
+            break
+        if token.is_sent_start and end > start:
+            break
+        end += 1
+    while end > start and doc[end - 1].is_quote:
+        end -= 1
+    if end == start or not (doc[start].text[0].isupper() or doc[start].text[0].isdigit()):
+        return first if first is not None and first.start <= 2 else None
+    lead = Name(start, end, doc[start:end].text)
+    if any(token.pos_ in ("VERB", "AUX") and token.text[0].islower() for token in doc[start:end]):
+        return first if first is not None and first.start == start else None
+    return lead
 
 
 def _anchor_forms(anchor: str | None, lead: Name | None) -> dict[str, bool]:

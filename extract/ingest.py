@@ -197,7 +197,7 @@ class _Context:
                     subject=finding.subject
                     if finding.subject != DOCUMENT
                     else document_subject(document),
-                    dimension=finding.relation.dimension,
+                    dimension=finding.dimension,
                     value=finding.value,
                     written=finding.written,
                     quote=document.text[start:end],

@@ -136,7 +136,7 @@ def _section_validity(document: Document, section: Section) -> Validity:
                     text.append(line)
     start = end = None
     for line in text:
-        validity = find_validity(line)
+        validity = find_validity(line, bare=True)
         start, end = start or validity.start, end or validity.end
     try:
         return Validity(start, end)
@@ -205,7 +205,7 @@ def _propose(
         written = _ALIAS.sub("", written).strip()
     scoped = ALWAYS
     if relation.validity is not ValidityScope.NONE:
-        scoped = find_validity(written)
+        scoped = find_validity(written, bare=True)
         if scoped == ALWAYS and relation.validity is ValidityScope.SECTION:
             scoped = validity
     try:

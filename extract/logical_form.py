@@ -43,11 +43,12 @@ def _path_key(path: Path) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A mention of an entity: its text and its half-open span in the question."""
+    """A mention of an entity: its text, half-open span, and whether the question delimits it."""
 
     text: str
     start: int
     end: int
+    delimited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,11 @@ class Value:
     """A number, date or quantity the question states."""
 
     value: Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Whatever there is: a director is the director of anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,7 @@ class Bounded:
     comparands: tuple[Comparand, ...]
 
 
-Form = Name | Value | Image | Typed | Both | Without | Bounded
+Form = Name | Value | Anything | Image | Typed | Both | Without | Bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +177,14 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
+class Matching:
+    """Have the two sets a common member?"""
+
+    left: Form
+    right: Form
+
+
+@dataclass(frozen=True, slots=True)
 class Ordered:
     """Do the values of a set compare as stated?"""
 
@@ -186,7 +200,7 @@ class Member:
     of: Form
 
 
-Question = Ask | HowMany | Pick | Best | Alike | Ordered | Member
+Question = Ask | HowMany | Pick | Best | Alike | Matching | Ordered | Member
 
 
 class Mistyped(Exception):
@@ -269,10 +283,35 @@ class Types:
             raise Mistyped
         return Relation.of(kept)
 
+    def narrowed(self, relation: Relation, types: Iterable[str]) -> Relation:
+        """Let paths arrive at the types; where they arrive at something wider, go on to the types.
+
+        "In which country was X born" is the country of the place of birth. Where no dimension goes
+        on, the path stays: a city is a place. Raises Mistyped where no path is left.
+        """
+        wanted = tuple(types)
+        paths: list[Path] = []
+        for path in self.arriving(relation, wanted).paths:
+            ends = self.targets(path[-1])
+            wider = bool(ends) and not any(
+                each in self.ancestors(end) for end in ends for each in wanted
+            )
+            onward = [
+                Hop(name)
+                for name, known in sorted(self.dimensions.items())
+                if wider
+                and known.value_types
+                and set(known.value_types) <= set(wanted)
+                and known.subject_types
+                and self.agree(ends, known.subject_types)
+            ]
+            paths += [(*path, hop) for hop in onward] or [path]
+        return Relation.of(paths)
+
     def of_form(self, form: Form) -> tuple[str, ...]:
         """Give the types of a form's members, sorted; empty where unknown."""
         match form:
-            case Name() | Value():
+            case Name() | Value() | Anything():
                 return ()
             case Typed(types):
                 return types

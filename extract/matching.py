@@ -16,18 +16,27 @@ Spans = Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Half-open token spans of a match and its value; `subject` is None if it is implied."""
+    """Half-open token spans of a match and its value; `subject` is None if it is implied.
+
+    `written` is the text of the value where a text pattern cuts it out of tokens.
+    """
 
     start: int
     end: int
     value: tuple[int, int]
     subject: Mention | None
+    written: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where slots may match: mentions by first token, ends of names and dates by first token."""
+    """A text by token: its words and lemmas in lower case, and where slots may match.
 
+    Mentions, and the ends of names and dates, are by first token.
+    """
+
+    words: Sequence[str]
+    lemmas: Sequence[str]
     mentions: Mapping[int, Mention]
     names: Mapping[int, int]
     dates: Mapping[int, int]
@@ -48,6 +57,10 @@ def match_phrase(
         first = phrase.elements[0]
         if isinstance(first, Start) and start != bounds[0]:
             return
+        if isinstance(first, Word):
+            here = places.lemmas[start] if first.lemma else places.words[start]
+            if here not in phrase.triggers:
+                continue
         for end, found in _run(phrase.elements, 0, start, doc, bounds, places, value_ends):
             value = found.get("value")
             if isinstance(value, tuple):
@@ -82,11 +95,12 @@ def _run(
             if index == bounds[0]:
                 yield from rest(_skip_marks(doc, index, stop))
         case Word():
-            for end in _word_ends(element, doc, index, stop):
+            for end in _word_ends(element, places, index, stop):
                 yield from rest(end)
-        case Optional(inner):
-            whole = (*inner, *elements[at + 1 :])
-            yield from _run(whole, 0, index, doc, bounds, places, value_ends)
+        case Optional(alternatives):
+            for inner in alternatives:
+                whole = (*inner, *elements[at + 1 :])
+                yield from _run(whole, 0, index, doc, bounds, places, value_ends)
             yield from rest(index)
         case Gap(longest, plain):
             for end in range(index, min(index + longest, stop) + 1):
@@ -124,23 +138,24 @@ def _skip_marks(doc: Doc, index: int, stop: int) -> int:
     return index
 
 
-def _word_ends(word: Word, doc: Doc, index: int, stop: int) -> Iterator[int]:
+def _word_ends(word: Word, places: Places, index: int, stop: int) -> Iterator[int]:
     if index >= stop:
         return
-    if word.lemma:
-        if any(doc[index].lemma_.lower() == form[0] for form in word.forms):
-            yield index + 1
-        return
+    words = places.lemmas if word.lemma else places.words
+    here = words[index]
     for form in word.forms:
-        end = index + len(form)
-        if end <= stop and all(doc[index + i].lower_ == piece for i, piece in enumerate(form)):
-            yield end
+        if form[0] == here:
+            end = index + len(form)
+            if len(form) == 1 or (end <= stop and tuple(words[index:end]) == form):
+                yield end
 
 
 def _may_pass(token: Token, *, plain: bool) -> bool:
     if token.text in (";", ":"):
         return False
-    return not (plain and token.is_punct and token.text not in ("-", "'", '"'))
+    if not plain:
+        return True
+    return token.pos_ != "ADP" and (not token.is_punct or token.text in ("-", "'", '"'))
 
 
 def _after_possessive(doc: Doc, mention: Mention, stop: int) -> int | None:

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Token
 _CONNECTORS = frozenset({
     "of", "the", "de", "la", "le", "von", "van", "der", "den", "del", "della", "di", "da", "dos",
     "das", "du", "des", "al", "el", "bin", "ibn", "bint", "y", "zu", "zum", "zur", "und", "et", "&",
-    "e", "'", "d'", "no",
+    "e", "'", "d'", "no", "à",
 })  # fmt: skip
 _OPENING_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»"}
 _LONGEST_TITLE = 16
@@ -28,6 +28,7 @@ _NO_NAME = frozenset({
     "September", "October", "November", "December", "Monday", "Tuesday", "Wednesday", "Thursday",
     "Friday", "Saturday", "Sunday",
 })  # fmt: skip
+_COMPOUNDS = frozenset({"born", "based", "language", "speaking", "bred", "style", "made", "era"})
 _NO_START = frozenset({"PRON", "DET", "ADP", "SCONJ", "CCONJ", "AUX", "PART", "INTJ"})
 _FEW_START = frozenset({"ADV", "VERB", "ADJ", "NOUN"})
 
@@ -150,8 +151,10 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
     end = index + 1
     while end < stop and end not in dated:
         token = doc[end]
-        if _is_capitalised(token) or (
-            token.text[0].isdigit() and token.ent_type_ not in ("DATE", "MONEY", "TIME")
+        if (
+            _is_capitalised(token)
+            or (token.text == "I" and token.dep_ != "nsubj")
+            or (token.text[0].isdigit() and token.ent_type_ not in ("DATE", "MONEY", "TIME"))
         ):
             end += 1
         elif (
@@ -159,6 +162,7 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
             and _glued(doc, end)
             and not token.whitespace_
             and end + 1 < stop
+            and doc[end + 1].lower_ not in _COMPOUNDS
         ):
             end += 2
         elif _glued(doc, end) and token.text[0].isalpha():

@@ -20,6 +20,11 @@ def bare(name: str) -> str:
     return shorter or name
 
 
+def disambiguator(name: str) -> str:
+    """Give what a name's final parenthesis says: `Kismet (1944 film)` says `1944 film`."""
+    return name[len(bare(name)) :].strip().removeprefix("(").removesuffix(")")
+
+
 @dataclass(frozen=True, slots=True)
 class Exact:
     """The name as the knowledge base has it; `others` are so called but for a disambiguator."""
@@ -73,17 +78,27 @@ class NameIndex:
     def _sorted_folded(self) -> tuple[str, ...]:
         return tuple(sorted(self._folded))
 
-    def look_up(self, written: str) -> Lookup:
-        """Find a written name: exactly, then folded, then up to a disambiguator."""
-        if written in self._exact:
+    def look_up(self, written: str, *, delimited: bool = False) -> Lookup:
+        """Find a written name: exactly, then folded, then up to a disambiguator.
+
+        Names that fold alike are all readings, unless the question delimits the one it means.
+        """
+        found = self._folded.get(fold(written), [])
+        if written in self._exact and (delimited or len(found) == 1):
             others = self._bare.get(fold(written), ())
-            return Exact(written, tuple(each for each in others if each != written))
-        folded = fold(written)
-        if found := self._folded.get(folded):
+            return Exact(written, tuple(each for each in others if each not in found))
+        if found:
             return SameName(tuple(found))
-        if found := self._bare.get(fold(bare(written))):
-            return Disambiguated(tuple(found))
+        if readings := self._readings(written):
+            return Disambiguated(readings)
         return UnknownName(self.nearest(written))
+
+    def _readings(self, written: str) -> tuple[str, ...]:
+        """Give the names that differ by a disambiguator on one side; two different ones differ."""
+        shorter = bare(written)
+        if shorter != written:
+            return tuple(self._folded.get(fold(shorter), ()))
+        return tuple(self._bare.get(fold(written), ()))
 
     def knows(self, written: str) -> bool:
         """Whether a written name has a reading, without looking for near ones."""
@@ -91,12 +106,12 @@ class NameIndex:
 
     def knows_bare(self, written: str) -> bool:
         """Whether a written name has a reading up to a disambiguator."""
-        return fold(bare(written)) in self._bare
+        return bool(self._readings(written))
 
     def nearest(self, written: str, limit: int = 3) -> tuple[str, ...]:
         """Give the known names that look most like a written one, best first, ties by name."""
         found = process.extract(
-            fold(written), self._sorted_folded, scorer=fuzz.WRatio, limit=limit, score_cutoff=75
+            fold(written), self._sorted_folded, scorer=fuzz.ratio, limit=limit, score_cutoff=70
         )
         ranked = sorted(found, key=lambda match: (-match[1], match[0]))
         return tuple(self._folded[match[0]][0] for match in ranked)
@@ -105,6 +120,6 @@ class NameIndex:
 def nearest_words(word: str, vocabulary: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Give the words of a vocabulary nearest to a word, best first, ties by spelling."""
     found = process.extract(
-        word.casefold(), sorted(vocabulary), scorer=fuzz.ratio, limit=limit, score_cutoff=60
+        word.casefold(), sorted(vocabulary), scorer=fuzz.ratio, limit=limit, score_cutoff=78
     )
     return tuple(match[0] for match in sorted(found, key=lambda match: (-match[1], match[0])))

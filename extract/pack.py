@@ -27,6 +27,7 @@ class SubjectSource(Enum):
 
     GOVERNOR = "governor"
     TOPIC = "topic"
+    ANCHOR = "anchor"
     DOCUMENT = "document"
 
 
@@ -42,8 +43,8 @@ class ValidityScope(Enum):
 class Pattern:
     """One way to say a relation; `file` and one-based `line` are where it stands.
 
-    `unless` rejects a match whose text it finds; `lead` restricts the pattern to the first sentence
-    of a titled passage.
+    `unless` rejects a match whose text it finds, `not_before` one whose value it finds to follow;
+    `lead` restricts the pattern to the first sentence of a titled passage.
     """
 
     kind: PatternKind
@@ -52,6 +53,7 @@ class Pattern:
     file: str
     line: int
     unless: str | None = None
+    not_before: str | None = None
     lead: bool = False
 
 
@@ -83,7 +85,8 @@ class Relation:
     """How text states one dimension.
 
     `labels` are names of `Label: value` lines and of table columns. A relation about documents
-    reads also the first heading (`heading`) or the lines above it (`letterhead`).
+    reads also the first heading (`heading`) or the lines above it (`letterhead`). `as_written`
+    names a text dimension that gets each value as written.
     """
 
     dimension: str
@@ -93,6 +96,7 @@ class Relation:
     examples: tuple[Example, ...]
     validity: ValidityScope
     lists: bool
+    as_written: str | None
     heading: bool
     letterhead: bool
     file: str

@@ -39,12 +39,12 @@ _DIMENSION_KEYS = {
 }  # fmt: skip
 _RELATION_KEYS = {
     "relation", "about", "labels", "phrases", "texts", "paths", "examples", "validity", "lists",
-    "heading", "letterhead",
+    "heading", "letterhead", "as_written",
 }  # fmt: skip
-_PATTERN_KEYS = {"pattern", "subject", "unless", "lead"}
+_PATTERN_KEYS = {"pattern", "subject", "unless", "not_before", "lead"}
 _PATTERN_LISTS = {
-    "phrases": PatternKind.PHRASE,
     "texts": PatternKind.TEXT,
+    "phrases": PatternKind.PHRASE,
     "paths": PatternKind.PATH,
 }
 _EXPECTED_KEYS = {"subject", "value", "polarity", "modality", "from", "until"}
@@ -257,11 +257,23 @@ def _read_relation(node: PackNode, known: Mapping[str, PackDimension]) -> Relati
         examples=tuple(_read_example(item) for item in fields.items("examples")),
         validity=scopes.get(fields.choice("validity", scopes, "sentence"), ValidityScope.SENTENCE),
         lists=fields.flag("lists", default=True),
+        as_written=_read_as_written(fields.get("as_written"), known),
         heading=fields.flag("heading", default=False),
         letterhead=fields.flag("letterhead", default=False),
         file=file,
         line=node.line,
     )
+
+
+def _read_as_written(node: PackNode | None, known: Mapping[str, PackDimension]) -> str | None:
+    if node is None:
+        return None
+    name = node.text()
+    if name not in known:
+        node.complain(f"the key as_written {_no_dimension(name, known)}")
+    elif known[name].kind is not DimensionKind.TEXT:
+        node.complain(f"the dimension {name!r} is of kind {known[name].kind.value}; expected text")
+    return name
 
 
 def _file_name(node: PackNode) -> str:
@@ -273,22 +285,22 @@ def _read_pattern(
 ) -> tuple[Pattern, ...]:
     default = SubjectSource.DOCUMENT if about_document else SubjectSource.GOVERNOR
     sources = {source.value: source for source in SubjectSource}
-    unless, lead, subject, text_node = None, False, default, node
+    unless, before, lead, subject, text_node = None, None, False, default, node
     if node.is_mapping():
         fields = node.fields(_PATTERN_KEYS, required={"pattern"})
         text_node = fields.get("pattern") or node
-        unless = fields.text("unless") or None
+        unless, before = fields.text("unless") or None, fields.text("not_before") or None
         lead = fields.flag("lead", default=False)
         subject = sources.get(fields.choice("subject", sources, default.value), default)
-        if unless is not None:
+        for key, expression in (("unless", unless), ("not_before", before)):
             try:
-                re.compile(unless)
+                re.compile(expression or "")
             except re.error as error:
-                node.complain(f"'unless' is no regular expression: {error}")
+                node.complain(f"{key!r} is no regular expression: {error}")
     if node.is_mapping() and text_node is node:
         return ()
     pattern = Pattern(
-        kind, text_node.text(), subject, _file_name(node), text_node.line, unless, lead
+        kind, text_node.text(), subject, _file_name(node), text_node.line, unless, before, lead
     )
     try:
         compile_pattern(pattern)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc, Span, Token
 
@@ -16,7 +16,7 @@ from .amounts import find_amounts, read_numeral
 from .coreference import Form, Mention, Resolved
 from .matching import Match, Places, match_path, match_phrase
 from .mentions import Name
-from .normalize import FoundDate
+from .normalize import FoundDate, read_date
 from .pack import Pack, PackDimension, Pattern, Relation, SubjectSource, ValidityScope
 from .phrase import Path, Phrase, TextPattern, compile_pattern
 from .polarity import sentence_modality, sentence_polarity
@@ -29,9 +29,10 @@ _LONGEST_CLASS = 8
 _MOST_MODIFIERS = 9
 _MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
 _SUBJECT_ARCS = ("nsubj", "nsubjpass")
-_CLIMBING_ARCS = frozenset(
-    {"advcl", "xcomp", "ccomp", "prep", "pcomp", "agent", "conj", "dep", "pobj", "acomp", "oprd"}
-)
+_CLIMBING_ARCS = frozenset({
+    "advcl", "xcomp", "ccomp", "prep", "pcomp", "agent", "conj", "dep", "pobj", "acomp", "oprd",
+    "npadvmod",
+})  # fmt: skip
 _REACH = 6
 
 
@@ -43,6 +44,7 @@ class Finding:
     """
 
     subject: str
+    dimension: str
     relation: Relation
     value: Value
     written: str
@@ -61,6 +63,7 @@ class _Rule:
     pattern: Pattern
     compiled: Phrase | Path | TextPattern
     unless: re.Pattern[str] | None
+    not_before: re.Pattern[str] | None
 
 
 class RelationPatterns:
@@ -69,18 +72,21 @@ class RelationPatterns:
     def __init__(self, packs: Sequence[Pack]) -> None:
         self._by_trigger: dict[str, list[int]] = {}
         self._always: list[int] = []
+        self._triggers: frozenset[str] = frozenset()
         self._rules: list[_Rule] = []
         for pack in packs:
             for relation in pack.relations:
                 for pattern in relation.patterns:
                     self._add(pack, relation, pattern)
+        self._triggers = frozenset(self._by_trigger)
 
     def _add(self, pack: Pack, relation: Relation, pattern: Pattern) -> None:
         compiled = compile_pattern(pattern)
         number = len(self._rules)
         unless = re.compile(pattern.unless, re.IGNORECASE) if pattern.unless else None
+        before = re.compile(pattern.not_before, re.IGNORECASE) if pattern.not_before else None
         dimension = pack.dimension_of[relation.dimension]
-        self._rules.append(_Rule(pack, relation, dimension, pattern, compiled, unless))
+        self._rules.append(_Rule(pack, relation, dimension, pattern, compiled, unless, before))
         if isinstance(compiled, TextPattern):
             self._always.append(number)
         else:
@@ -93,18 +99,29 @@ class RelationPatterns:
         """Give the findings of a read text, sentence by sentence, in the order of the packs."""
         text = _ReadText(doc, names, dates, resolved)
         for number, sentence in enumerate(doc.sents):
-            words = {token.lower_ for token in sentence} | {
-                token.lemma_.lower() for token in sentence
-            }
+            span = slice(sentence.start, sentence.end)
+            words = {*text.places.words[span], *text.places.lemmas[span]}
             numbers = {*self._always}
-            for word in words & self._by_trigger.keys():
+            for word in words & self._triggers:
                 numbers.update(self._by_trigger[word])
             lead = number == 0 and resolved.anchor is not None
+            # A functional dimension takes what the first pattern that matches a sentence says.
+            taken: dict[tuple[str, str], int] = {}
             for index in sorted(numbers):
                 rule = self._rules[index]
                 if rule.pattern.lead and not lead:
                     continue
-                yield from text.apply(rule, sentence, is_first=number == 0)
+                for finding in text.apply(rule, sentence, is_first=number == 0):
+                    place = (rule.dimension.name, finding.subject)
+                    if rule.dimension.functional and taken.setdefault(place, index) != index:
+                        continue
+                    yield finding
+                    if rule.relation.as_written:
+                        yield replace(
+                            finding,
+                            dimension=rule.relation.as_written,
+                            value=Text(finding.written),
+                        )
 
 
 class _ReadText:
@@ -122,6 +139,7 @@ class _ReadText:
             for index in range(mention.start, mention.end)
         }
         self.names = {name.start: name for name in names}
+        self.name_at = {index: name for name in names for index in range(name.start, name.end)}
         self.token_at = {token.idx: token.i for token in doc}
         self.dates: dict[int, tuple[int, FoundDate]] = {}
         for date in dates:
@@ -129,6 +147,8 @@ class _ReadText:
             if span is not None:
                 self.dates[span.start] = (span.end, date)
         self.places = Places(
+            [token.lower_ for token in doc],
+            [token.lemma_.lower() for token in doc],
             self.mentions,
             {start: name.end for start, name in self.names.items()},
             {start: end for start, (end, _) in self.dates.items()},
@@ -163,13 +183,24 @@ class _ReadText:
                 if finding is not None:
                     yield finding
 
+    def _allowed_spans(self, rule: _Rule, index: int, stop: int) -> list[tuple[int, int]]:
+        """Give the value spans at a token that what follows does not rule out."""
+        spans = self._value_spans(rule.dimension, index, stop)
+        if rule.not_before is None:
+            return spans
+        return [
+            (start, end)
+            for start, end in spans
+            if not rule.not_before.match(self.doc[end : min(stop, end + _MOST_MODIFIERS)].text)
+        ]
+
     def _matches(self, rule: _Rule, sentence: Span) -> Iterator[Match]:
         bounds = (sentence.start, sentence.end)
         match rule.compiled:
             case Phrase() as phrase:
                 yield from match_phrase(
                     phrase, self.doc, bounds, self.places,
-                    lambda index: self._value_spans(rule.dimension, index, bounds[1]),
+                    lambda index: self._allowed_spans(rule, index, bounds[1]),
                 )  # fmt: skip
             case Path() as path:
                 mentions = [self.mentions[i] for i in range(*bounds) if i in self.mentions]
@@ -207,7 +238,7 @@ class _ReadText:
             subject = self.mentions.get(at) if at is not None else None
             if subject is None:
                 return None
-        return Match(whole.start, whole.end, value, subject)
+        return Match(whole.start, whole.end, value, subject, found["value"])
 
     def _finding(
         self,
@@ -218,7 +249,7 @@ class _ReadText:
         subject: str,
         mention: Mention | None,
     ) -> Finding | None:
-        read = self._read(rule.dimension, span)
+        read = self._read(rule.dimension, span, match.written)
         if read is None:
             return None
         value, written = read
@@ -246,6 +277,7 @@ class _ReadText:
             validity = find_validity(text)
         return Finding(
             subject=subject,
+            dimension=rule.dimension.name,
             relation=rule.relation,
             value=value,
             written=written,
@@ -266,10 +298,22 @@ class _ReadText:
     ) -> Mention | None:
         if source is SubjectSource.TOPIC:
             return self._topic(sentence, match.start)
+        if source is SubjectSource.ANCHOR:
+            return self._anchor()
         governor = self._governor(self.doc[match.start], _REACH)
         if governor is not None:
             return governor
         return self._topic(sentence, match.start) if is_first and self.resolved.anchor else None
+
+    def _anchor(self) -> Mention | None:
+        """Give the title of the passage, named where the text names it first."""
+        anchor = self.resolved.anchor
+        for mention in self.resolved.mentions:
+            if mention.entity == anchor:
+                return Mention(
+                    mention.start, mention.end, mention.entity, Form.DESCRIPTION, mention.start
+                )
+        return None
 
     def _topic(self, sentence: Span, before: int) -> Mention | None:
         """Give the first mention of the sentence, if it opens the sentence."""
@@ -343,7 +387,10 @@ class _ReadText:
         match dimension.kind:
             case DimensionKind.ENTITY:
                 span = self._name_span(index, stop)
-                return [span] if span is not None else []
+                if span is None:
+                    return []
+                quoted = self.names[span[0]].quoted and dimension.value_types
+                return [span] if not quoted or "work" in dimension.value_types else []
             case DimensionKind.TIME:
                 at = index + 1 if self.doc[index].lower_ == "the" else index
                 return [(at, self.dates[at][0])] if at in self.dates else []
@@ -355,28 +402,60 @@ class _ReadText:
                 return self._class_spans(dimension, index, stop)
             case DimensionKind.TEXT:
                 end = index
-                while end < stop and self.doc[end].text not in (",", ";", ".", ":", "(", ")"):
+                while end < stop and not self._ends_text(self.doc[end]):
                     end += 1
                 return [(index, end)] if end > index else []
 
     def _name_span(self, index: int, stop: int) -> tuple[int, int] | None:
-        """Give the name at a token, or after words that describe it: `the poet Ann Lee`."""
+        """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`.
+
+        Names in quotation marks are works, which only dimensions of works take.
+        """
+        passed: Name | None = None
         for at in range(index, min(index + _MOST_MODIFIERS, stop)):
             token = self.doc[at]
             name = self.names.get(at)
             if name is not None and name.end <= stop:
-                nationality = name.end == at + 1 and token.ent_type_ == "NORP"
-                if not nationality:
+                if not self._describes(name, stop):
                     return None if self._is_possessor(name.end) else (name.start, name.end)
-                if name.end >= stop or (
-                    self.doc[name.end].is_punct and self.doc[name.end].text not in "-/"
-                ):
-                    return None
+                passed = name
                 continue
-            passable = token.pos_ in _MODIFIER_TAGS or token.text in ("-", "/", '"', "“", "„")
+            passable = (
+                token.pos_ in _MODIFIER_TAGS
+                or token.text in ("-", "/", '"', "“", "„")
+                or (token.lower_ == "and" and at > index and self._joins_nouns(at, stop))
+            )
+            if passed is not None and passed.start < at < passed.end:
+                continue
             if not passable or token.text == "," or token.tag_ in ("PRP", "WDT", "WP"):
-                return None
-        return None
+                break
+        if passed is None or self.doc[passed.start].ent_type_ == "NORP":
+            return None
+        return (passed.start, passed.end)
+
+    def _ends_text(self, token: Token) -> bool:
+        """Whether a text value ends before a word: at marks and prepositions, `of` apart."""
+        return token.text in (",", ";", ".", ":", "(", ")") or (
+            token.pos_ in ("ADP", "SCONJ", "AUX", "CCONJ") and token.lower_ != "of"
+        )
+
+    def _joins_nouns(self, at: int, stop: int) -> bool:
+        """Whether `and` stands between nouns of a description: `filmmaker and artist Ann Lee`."""
+        if at + 1 >= stop:
+            return False
+        before, after = self.doc[at - 1], self.doc[at + 1]
+        return all(
+            word.text[0].islower() and word.pos_ in ("NOUN", "ADJ") for word in (before, after)
+        )
+
+    def _describes(self, name: Name, stop: int) -> bool:
+        """Whether a name only describes the noun that follows it: `Irish` in `the Irish poet`."""
+        if name.quoted or name.end >= stop or name.end > name.start + 2:
+            return False
+        following = self.doc[name.end]
+        if following.text in ("-", "/"):
+            return self.doc[name.start].ent_type_ == "NORP"
+        return following.text[0].islower() and following.pos_ in ("NOUN", "ADJ")
 
     def _is_possessor(self, end: int) -> bool:
         return end < len(self.doc) and self.doc[end].lower_ in ("'s", "’s")
@@ -400,9 +479,21 @@ class _ReadText:
         if taxonomy is None:
             return []
         for end in range(min(stop, index + _LONGEST_CLASS), index, -1):
-            if taxonomy.read(self.doc[index:end].text) is not None:
-                return [(index, end)]
+            text = self.doc[index:end].text
+            label = taxonomy.read(text)
+            if label is not None:
+                return [(index, end)] if self._stands_alone(index, end, text == label) else []
         return []
+
+    def _stands_alone(self, start: int, end: int, is_noun: bool) -> bool:
+        """Whether words that name a class are not part of a longer name (`New South Wales`).
+
+        An adjective may begin one: `American Western`.
+        """
+        name = self.name_at.get(start)
+        if name is None or (name.start >= start and name.end <= end):
+            return True
+        return not is_noun and name.start == start and not name.quoted
 
     def _value_around(
         self, dimension: PackDimension, token: Token, bounds: tuple[int, int]
@@ -430,19 +521,23 @@ class _ReadText:
             at = index
             if self.doc[at].text in ('"', "”", "“"):
                 at += 1
-            if at < stop and self.doc[at].text == ",":
+            if (at < stop and self.doc[at].text == ",") or (
+                dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–")
+            ):
                 at += 1
             if at < stop and self.doc[at].lower_ in ("and", "&", "or"):
                 at += 1
             if at == index or at >= stop:
                 return
             spans = self._value_spans(dimension, at, stop)
-            if not spans:
+            if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
                 return
             yield spans[0]
             index = spans[0][1]
 
-    def _read(self, dimension: PackDimension, span: tuple[int, int]) -> tuple[Value, str] | None:
+    def _read(
+        self, dimension: PackDimension, span: tuple[int, int], written: str | None
+    ) -> tuple[Value, str] | None:
         text = self.doc[span[0] : span[1]].text
         try:
             match dimension.kind:
@@ -453,6 +548,8 @@ class _ReadText:
                     name = self.names.get(span[0])
                     return Entity(name.text if name is not None else text), text
                 case DimensionKind.TIME:
+                    if written is not None:
+                        return read_date(written), written
                     if span[0] in self.dates:
                         return self.dates[span[0]][1].date, text
                     return None

@@ -8,8 +8,8 @@ A *phrase* runs over the words of one sentence:
 |---|---|
 | `word`, `a\\|b` | the word, or one of the words, in any case; `co-director` is one word |
 | `<marry>` | any form of the verb or noun (`marries`, `married`) |
-| `[..]` | what stands inside, or nothing |
-| `...` | up to twelve words without a semicolon; `..` up to three without punctuation |
+| `[..]` | what stands inside, or nothing; ` | ` in spaces parts alternatives of several words |
+| `..`, `...`, `....` | up to 3, 12 or 60 words without a semicolon; `..` takes no preposition |
 | `^` | the beginning of the sentence |
 | `{subject}` | a name, pronoun or description that resolves to an entity |
 | `{subject's}` | the same as a possessive: `Ann's`, `her` |
@@ -32,6 +32,7 @@ from .amounts import AMOUNT_PATTERN
 from .normalize import DATE_PATTERN
 from .pack import Pattern, PatternKind
 
+LONGEST_GAP = 60
 LONG_GAP = 12
 SHORT_GAP = 3
 _SLOTS = {"subject", "subject's", "value", "name", "date"}
@@ -67,9 +68,9 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """A sequence that may be absent."""
+    """One of several sequences, or nothing."""
 
-    elements: tuple[Element, ...]
+    alternatives: tuple[tuple[Element, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class TextPattern:
 Compiled = Phrase | Path | TextPattern
 
 _ELEMENT = re.compile(
-    r"(?P<slot>\{[^}]*\})|(?P<gap>\.{2,3}(?!\S))|(?P<open>\[)|(?P<close>\])|(?P<start>\^)"
+    r"(?P<slot>\{[^}]*\})|(?P<gap>\.{2,4}(?!\S))|(?P<open>\[)|(?P<close>\])|(?P<start>\^)"
     r"|(?P<lemma><[^>]+>)|(?P<word>[^\s\[\]{}<>^]+)"
 )
 _TOKEN = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
@@ -143,7 +144,7 @@ def compile_pattern(pattern: Pattern) -> Compiled:
 
 
 def _compile_phrase(source: str) -> Phrase:
-    stack: list[list[Element]] = [[]]
+    stack: list[list[list[Element]]] = [[[]]]
     position = 0
     for match in _ELEMENT.finditer(source):
         if source[position : match.start()].strip():
@@ -151,19 +152,23 @@ def _compile_phrase(source: str) -> Phrase:
         position = match.end()
         match match.lastgroup:
             case "open":
-                stack.append([])
+                stack.append([[]])
             case "close":
                 if len(stack) == 1:
                     raise PhraseRejected("a ']' closes nothing")
-                inner = tuple(stack.pop())
-                stack[-1].append(Optional(inner))
+                inner = tuple(tuple(alternative) for alternative in stack.pop())
+                stack[-1][-1].append(Optional(inner))
+            case "word" if match.group() == "|":
+                if len(stack) == 1:
+                    raise PhraseRejected("a '|' in spaces stands outside of [..]")
+                stack[-1].append([])
             case _:
-                stack[-1].append(_element(match))
+                stack[-1][-1].append(_element(match))
     if source[position:].strip():
         raise PhraseRejected(f"{source[position:].strip()!r} cannot be read")
     if len(stack) > 1:
         raise PhraseRejected("a '[' is not closed")
-    elements = tuple(stack[0])
+    elements = tuple(stack[0][0])
     slots = [slot.name for slot in _slots(elements)]
     if slots.count("value") != 1 or slots.count("subject") > 1:
         raise PhraseRejected("a phrase needs {value} once and {subject} at most once")
@@ -187,7 +192,11 @@ def _element(match: re.Match[str]) -> Element:
                 )
             return Slot(name.removesuffix("'s"), possessive=name.endswith("'s"))
         case "gap":
-            return Gap(LONG_GAP, plain=False) if text == "..." else Gap(SHORT_GAP, plain=True)
+            return {
+                "..": Gap(SHORT_GAP, plain=True),
+                "...": Gap(LONG_GAP, plain=False),
+                "....": Gap(LONGEST_GAP, plain=False),
+            }[text]
         case "start":
             return Start()
         case "lemma":
@@ -209,8 +218,9 @@ def _slots(elements: tuple[Element, ...]) -> list[Slot]:
         match element:
             case Slot():
                 found.append(element)
-            case Optional(inner):
-                found.extend(_slots(inner))
+            case Optional(alternatives):
+                for alternative in alternatives:
+                    found.extend(_slots(alternative))
             case _:
                 pass
     return found

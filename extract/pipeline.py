@@ -26,6 +26,10 @@ _ABBREVIATIONS = frozenset({
     "Ms.", "No.", "Nr.", "Art.", "e.g.", "i.e.", "lit.", "b.", "d.", "c.", "ca.",
 })  # fmt: skip
 
+_TITLES = frozenset(
+    {"Mr.", "Mrs.", "Ms.", "Dr.", "Hon.", "Rev.", "St.", "Capt.", "Col.", "Gen.", "Lt."}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -153,6 +157,8 @@ def load_model(name: str) -> Language:
 def mark_sentences(doc: Doc) -> Doc:
     """Fix what the parser may not decide: where paragraphs begin, what ends nothing."""
     depth = 0
+    unit: Unit | None = doc.user_data.get("unit")
+    title_end = _title_end(doc.text, unit.anchor if unit is not None else None)
     for token in doc[1:] if len(doc) else ():
         before = doc[token.i - 1]
         depth = max(0, depth + before.text.count("(") - before.text.count(")"))
@@ -161,12 +167,25 @@ def mark_sentences(doc: Doc) -> Doc:
             depth = 0
         elif (
             depth
+            or token.idx < title_end
             or (token.text[0].islower() and before.text not in (".", "!", "?"))
             or (before.text in _ABBREVIATIONS and not token.text[0].isupper())
+            or before.text in _TITLES
             or token.is_punct
         ):
             token.is_sent_start = False
     return doc
+
+
+def _title_end(text: str, anchor: str | None) -> int:
+    """Give where a title that opens the text ends, with a closing quotation mark."""
+    if anchor is None:
+        return 0
+    for title in (anchor, bare_title(anchor)):
+        at = text.find(title, 0, len(title) + 4)
+        if at >= 0:
+            return at + len(title) + 1
+    return 0
 
 
 @Language.component("proofweave_dates")

@@ -6,8 +6,9 @@ is not understood is reported with its span; a question with two meanings is not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from reasoner.errors import PlanInvalid
 from reasoner.plan import Plan
@@ -33,12 +34,21 @@ class Misunderstood:
     nearest: tuple[str, ...] = ()
 
 
+class RejectionKind(Enum):
+    """Why there is no plan: words or order unknown, several readings, or nothing to decide by."""
+
+    NOT_UNDERSTOOD = "not_understood"
+    AMBIGUOUS = "ambiguous"
+    UNDECIDABLE = "undecidable"
+
+
 @dataclass(frozen=True, slots=True)
 class PlanRejected:
-    """Why a question has no plan: what was not understood, or the readings it has."""
+    """Why a question has no plan; `message` says it in one sentence, with spans and near words."""
 
     question: str
     message: str
+    kind: RejectionKind
     misunderstood: tuple[Misunderstood, ...] = ()
     readings: tuple[str, ...] = ()
 
@@ -51,24 +61,35 @@ class QuestionGrammar:
         self._grammar = compile_grammar(lexicon.grammar, lexicon.word_lists)
         self._operations = operations(lexicon.types)
 
-    def plan(self, question: str, names: NameIndex) -> Plan | PlanRejected:
-        """Give the plan of a question, or why there is none."""
+    def plan(
+        self, question: str, names: NameIndex, *, stated: Collection[str] | None = None
+    ) -> Plan | PlanRejected:
+        """Give the plan of a question, or why there is none.
+
+        `stated` names the dimensions of which anything is known: among several that a word may
+        mean, these are meant.
+        """
         tokens = _without_end(tokens_of(question))
         if not tokens:
-            return PlanRejected(question, "the question is empty")
-        outcome = self._plan(question, tokens, names)
+            return PlanRejected(question, "the question is empty", RejectionKind.NOT_UNDERSTOOD)
+        outcome = self._plan(question, tokens, names, stated)
         if isinstance(outcome, PlanRejected) and tokens[-1].word in _ENDS:
             while tokens and tokens[-1].word in _ENDS:
                 tokens = tokens[:-1]
-            return self._plan(question, tokens, names)
+            return self._plan(question, tokens, names, stated)
         return outcome
 
     def _plan(
-        self, question: str, tokens: tuple[Token, ...], names: NameIndex
+        self,
+        question: str,
+        tokens: tuple[Token, ...],
+        names: NameIndex,
+        stated: Collection[str] | None,
     ) -> Plan | PlanRejected:
+        capital = self._capital_cost(tokens)
         chart = parse(
             len(tokens),
-            lambda start, end: self._leaves(question, tokens, start, end, names),
+            lambda start, end: self._leaves(question, tokens, start, end, names, capital),
             self._grammar,
             self._operations,
         )
@@ -82,14 +103,18 @@ class QuestionGrammar:
         for meaning in cheapest:
             assert isinstance(meaning, Question), "forms of `question` mean questions"
             try:
-                plan = plan_of(question, meaning, self.lexicon, names, is_past=is_past)
+                plan = plan_of(
+                    question, meaning, self.lexicon, names, is_past=is_past, stated=stated
+                )
             except PlanInvalid as error:
-                rejected = PlanRejected(question, str(error))
+                rejected = PlanRejected(question, str(error), RejectionKind.UNDECIDABLE)
                 continue
             if isinstance(plan, Plan):
                 plans[plan] = None
             else:
-                rejected = PlanRejected(question, plan.message, (), plan.readings)
+                rejected = PlanRejected(
+                    question, plan.message, RejectionKind.AMBIGUOUS, readings=plan.readings
+                )
         if len(plans) == 1:
             return next(iter(plans))
         if rejected is not None and not plans:
@@ -98,17 +123,22 @@ class QuestionGrammar:
         return PlanRejected(
             question,
             f"the question has {len(plans)} readings; expected one of: {' | '.join(readings)}",
+            RejectionKind.AMBIGUOUS,
             readings=readings,
         )
 
     def _leaves(
-        self, question: str, tokens: Sequence[Token], start: int, end: int, names: NameIndex
+        self,
+        question: str,
+        tokens: Sequence[Token],
+        start: int,
+        end: int,
+        names: NameIndex,
+        capital: int,
     ) -> list[Leaf]:
         words = tuple(token.word for token in tokens[start:end])
         shouted = sum(
-            self._capital_cost(tokens)
-            for index in range(max(start, 1), end)
-            if tokens[index].text[:1].isupper()
+            capital for index in range(max(start, 1), end) if tokens[index].text[:1].isupper()
         )
         leaves: list[Leaf] = []
         if len(words) == 1 and words[0] in self._grammar.literals:
@@ -126,7 +156,7 @@ class QuestionGrammar:
         if cost is not None:
             first, last = tokens[start], tokens[end - 1]
             text = first.name or question[first.start : last.end]
-            leaves.append(("name", Name(text, first.start, last.end), cost))
+            leaves.append(("name", Name(text, first.start, last.end, first.name is not None), cost))
         return leaves
 
     def _capital_cost(self, tokens: Sequence[Token]) -> int:
@@ -145,33 +175,43 @@ class QuestionGrammar:
         known = self.lexicon.vocabulary | self._grammar.literals
         covered = [token.name is not None or token.word in known for token in tokens]
         for start, end in chart.cells:
-            if "name" in chart.cells[start, end]:
+            if chart.cells[start, end].keys() & {"name", "value"}:
                 covered[start:end] = [True] * (end - start)
         parts: list[Misunderstood] = []
-        index = 0
-        while index < len(tokens):
-            if covered[index]:
-                index += 1
-                continue
-            start = index
-            while index < len(tokens) and not covered[index]:
-                index += 1
-            first, last = tokens[start], tokens[index - 1]
-            text = question[first.start : last.end]
-            near = nearest_words(text, known) + names.nearest(text)
-            parts.append(Misunderstood(text, first.start, last.end, near))
+        run: list[Token] = []
+
+        def end_run() -> None:
+            if run:
+                text = question[run[0].start : run[-1].end]
+                near = names.nearest(text)
+                parts.append(Misunderstood(text, run[0].start, run[-1].end, near))
+                run.clear()
+
+        for token, is_covered in zip(tokens, covered, strict=True):
+            near = () if is_covered else nearest_words(token.word, self.lexicon.vocabulary)
+            if is_covered or near:
+                end_run()
+            if near:
+                parts.append(Misunderstood(token.text, token.start, token.end, near))
+            elif not is_covered:
+                run.append(token)
+        end_run()
         if parts:
             said = ", ".join(
                 f"{part.text!r}" + (f" (near: {', '.join(part.nearest)})" if part.nearest else "")
                 for part in parts
             )
-            return PlanRejected(question, f"not understood: {said}", tuple(parts))
+            return PlanRejected(
+                question, f"not understood: {said}", RejectionKind.NOT_UNDERSTOOD, tuple(parts)
+            )
         return PlanRejected(
-            question, "every word is known, but the question has none of the known forms"
+            question,
+            "every word is known, but the question has none of the known forms",
+            RejectionKind.NOT_UNDERSTOOD,
         )
 
 
-_ENDS = frozenset("?.!")
+_ENDS = frozenset("?.!;")
 _LONGEST_VALUE = 6  # tokens: "between the 3rd of March 1952"
 
 
@@ -225,10 +265,13 @@ def _looks_like_name(span: Sequence[Token]) -> bool:
         return False
     if last.text in ",:;-(¡¿" or (last.word in _LINKS and not _is_proper(last)):
         return False
-    return any(map(_is_proper, span)) and all(
-        _is_proper(token) or _is_sign(token) or token.word in _LINKS or token.word == "'s"
-        for token in span
-    )
+    inside = 0  # parentheses, which may hold any words: "Home (the long version)"
+    for token in span:
+        inside += (token.text == "(") - (token.text == ")")
+        fits = _is_proper(token) or _is_sign(token) or token.word in _LINKS or token.word == "'s"
+        if not fits and inside <= 0:
+            return False
+    return any(map(_is_proper, span))
 
 
 def _is_proper(token: Token) -> bool:

@@ -27,8 +27,8 @@ class Role(Enum):
 
     noun: "the director of F"; active: the value acts, "P directed F"; passive: "F directed by P";
     takes: the subject acts, "F starred P", "X is from C"; event: nothing follows, "X was born";
-    how: "how popular is F"; request: "describe F"; partner: "the co-stars of P"; together:
-    "P co-starred with Q"; least, greatest: "X is older than Y".
+    how: "how popular is F"; request: "describe F"; shared: "the same nationality"; partner: "the
+    co-stars of P"; together: "P co-starred with Q"; least, greatest: "X is older than Y".
     """
 
     NOUN = "noun"
@@ -37,6 +37,7 @@ class Role(Enum):
     TAKES = "takes"
     EVENT = "event"
     HOW = "how"
+    SHARED = "shared"
     REQUEST = "request"
     PARTNER = "partner"
     TOGETHER = "together"
@@ -53,6 +54,7 @@ class Lexicon:
 
     `relations` maps a role to the relation each phrase may mean; `criteria` holds measuring words
     such as "older"; `type_nouns` phrases for types; `grammar` the productions, symbol by symbol.
+    `without_return` are dimensions of packs whose questions never mean what they start from.
     """
 
     types: Types
@@ -61,7 +63,7 @@ class Lexicon:
     type_nouns: Mapping[Words, tuple[str, ...]]
     word_lists: Mapping[str, tuple[str, ...]]
     grammar: tuple[tuple[str, str], ...]
-    excludes_start: bool = False
+    without_return: frozenset[str] = frozenset()
     vocabulary: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -103,7 +105,8 @@ class _Builder:
         self.type_nouns: dict[Words, set[str]] = {}
         self.word_lists: dict[str, tuple[str, ...]] = {}
         self.grammar: list[tuple[str, str]] = []
-        self.excludes_start = False
+        self.without_return: set[str] = set()
+        self.packs: dict[str, set[str]] = {}
 
     def problem(self, place: str, message: str) -> None:
         """Note what is wrong; everything wrong is reported together."""
@@ -131,7 +134,10 @@ class _Builder:
             self.word_lists[str(name)] = tuple(dict.fromkeys((*known, *map(str, phrases))))
         for symbol, forms in (content.get("grammar") or {}).items():
             self.grammar += ((str(symbol), str(form)) for form in forms)
-        self.excludes_start |= bool(content.get("answers_exclude_start", False))
+        mine = self.packs.setdefault(file.parent.name, set())
+        mine.update(map(str, listed))
+        if content.get("answers_exclude_start", False):
+            self.without_return |= mine
 
     def _read_type(self, place: str, name: str, entry: Any) -> None:
         if not isinstance(entry, dict):
@@ -152,7 +158,7 @@ class _Builder:
         for name, entry in sorted(self.derived.items()):
             self._define(name, entry, dimensions, definitions)
         relations: dict[Role, dict[Words, set[Path]]] = {role: {} for role in Role}
-        criteria: dict[Words, dict[Criterion, None]] = {}
+        criteria: dict[Words, dict[Extreme, set[Path]]] = {}
         for place, name, entry in self.spoken:
             if name not in dimensions and name not in definitions:
                 known = sorted({*dimensions, *definitions})
@@ -172,11 +178,16 @@ class _Builder:
         lexicon = Lexicon(
             types=Types(self.parents, dimensions, definitions),
             relations=frozen,
-            criteria={phrase: tuple(found) for phrase, found in criteria.items()},
+            criteria={
+                phrase: tuple(
+                    Criterion(Relation.of(paths), extreme) for extreme, paths in found.items()
+                )
+                for phrase, found in criteria.items()
+            },
             type_nouns={phrase: tuple(sorted(names)) for phrase, names in self.type_nouns.items()},
             word_lists=self.word_lists,
             grammar=tuple(self.grammar),
-            excludes_start=self.excludes_start,
+            without_return=frozenset(self.without_return),
         )
         vocabulary = frozenset(
             word
@@ -191,7 +202,7 @@ class _Builder:
             lexicon.type_nouns,
             lexicon.word_lists,
             lexicon.grammar,
-            lexicon.excludes_start,
+            lexicon.without_return,
             vocabulary,
         )
 
@@ -212,6 +223,7 @@ class _Builder:
             value_types=_names(entry.get("value")),
             functional=bool(entry.get("functional", False)),
             closed_by=str(entry.get("closed_by", "")),
+            inverse=str(entry.get("inverse", "")),
         )
 
     def _define(
@@ -268,7 +280,7 @@ class _Builder:
         name: str,
         entry: Any,
         relations: dict[Role, dict[Words, set[Path]]],
-        criteria: dict[Words, dict[Criterion, None]],
+        criteria: dict[Words, dict[Extreme, set[Path]]],
     ) -> None:
         roles = {role.value: role for role in Role}
         for key, phrases in (entry or {}).items():
@@ -287,8 +299,7 @@ class _Builder:
                 words = words_of(phrase)
                 if role in (Role.LEAST, Role.GREATEST):
                     extreme = Extreme.LEAST if role is Role.LEAST else Extreme.GREATEST
-                    found = criteria.setdefault(words, {})
-                    found[Criterion(Relation.of([(hop,)]), extreme)] = None
+                    criteria.setdefault(words, {}).setdefault(extreme, set()).add((hop,))
                 else:
                     relations[role].setdefault(words, set()).add((hop,))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from kb.quantity import Date, Quantity
@@ -14,6 +14,7 @@ from reasoner.plan import Extreme
 from . import question_values as bounds
 from .logical_form import (
     Alike,
+    Anything,
     Ask,
     Best,
     Both,
@@ -24,6 +25,7 @@ from .logical_form import (
     Form,
     HowMany,
     Image,
+    Matching,
     Member,
     Mistyped,
     Name,
@@ -38,6 +40,19 @@ from .logical_form import (
 )
 
 TypeNames = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """Those who are something to anything: "directors", with the types they have."""
+
+    types: TypeNames
+    relation: Relation
+
+
+def _meet(forms: tuple[Form, ...]) -> Form:
+    return forms[0] if len(forms) == 1 else Both(forms[0], _meet(forms[1:]))
+
 
 _OPERATORS = {
     "less": Operator.LESS,
@@ -60,14 +75,21 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def without(of: Form, excluded: Form) -> Form:
         return Without(of, excluded)
 
-    def typed(names: TypeNames, of: Form) -> Form:
+    def typed(wanted: TypeNames | Holders, of: Form) -> Form:
+        if isinstance(wanted, Holders):
+            found = typed(wanted.types, of)
+            inner = found.of if isinstance(found, Without) else found
+            if isinstance(inner, Image) and set(inner.relation.paths) & set(wanted.relation.paths):
+                return found
+            return Both(found, Image(wanted.relation, Anything()))
+        names = wanted
         if not names:
             return of
         if not types.agree(names, types.of_form(of)):
             raise Mistyped
         match of:
             case Image(relation, inner):
-                return Image(types.arriving(relation, names), inner)
+                return Image(types.narrowed(relation, names), inner)
             case Without(inner, excluded):
                 return Without(typed(names, inner), excluded)
             case Name() | Typed():
@@ -116,8 +138,22 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
             raise Mistyped
         return Relation.of(kept)
 
+    def holders(relation: Relation) -> Holders:
+        return Holders(role_types(relation), relation)
+
+    def meet_image(relation: Relation, of: Several) -> Form:
+        return _meet(tuple(image(relation, member) for member in of.members))
+
+    def meet_back(relation: Relation, of: Several) -> Form:
+        return meet_image(relation.inverse, of)
+
+    def matching(left: Form, right: Form) -> Matching:
+        return Matching(ask(left).of, ask(right).of)
+
     def valued(relation: Relation, names: TypeNames) -> Relation:
-        return types.arriving(relation, names)
+        kept = types.narrowed(relation, names)
+        # the same year is not the same date
+        return _of_kind(kept, lambda kind: kind is not ValueKind.TIME)
 
     def criterion(relation: Relation, extreme: str) -> Criterion:
         return Criterion(_of_kind(relation, lambda kind: kind.is_ordered), Extreme(extreme))
@@ -131,7 +167,8 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def enumerate_(first: Form, rest: Several) -> Several:
         return Several((first, *rest.members))
 
-    def typed_all(names: TypeNames, of: Several) -> Several:
+    def typed_all(wanted: TypeNames | Holders, of: Several) -> Several:
+        names = wanted.types if isinstance(wanted, Holders) else wanted
         return Several(tuple(typed(names, member) for member in of.members))
 
     def each(relation: Relation, of: Several) -> Several:
@@ -145,9 +182,14 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
     def how_many(of: Form) -> HowMany:
         return HowMany(ask(of).of)
 
-    def holding(relation: Relation, value: Value) -> Relation:
-        """Keep the paths whose values are of the kind of a value."""
-        match value.value:
+    def comparable(relation: Relation, comparands: tuple[Comparand, ...]) -> Relation:
+        """Keep the paths whose values are of the kind of what they are compared with."""
+        operand = comparands[0].value
+        if isinstance(operand, Image):
+            others = {types.kind(path[-1]) for path in operand.relation.paths}
+            return _of_kind(relation, lambda kind: kind in others)
+        assert isinstance(operand, Value), "comparisons are with values"
+        match operand.value:
             case Date():
                 kinds = {ValueKind.TIME}
             case Quantity():
@@ -158,10 +200,17 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
                 raise Mistyped
         return _of_kind(relation, lambda kind: kind in kinds)
 
-    def compared(operator: str, value: Value) -> tuple[Comparand, ...]:
-        if isinstance(value.value, Date | str):
+    def compared(operator: str, operand: Form) -> tuple[Comparand, ...]:
+        if isinstance(operand, Value) and isinstance(operand.value, Date | str):
             raise Mistyped
-        return (Comparand(_OPERATORS[operator], value),)
+        if isinstance(operand, Image):
+            operand = Image(_of_kind(operand.relation, lambda kind: kind.is_ordered), operand.of)
+        elif not isinstance(operand, Value):
+            raise Mistyped
+        return (Comparand(_OPERATORS[operator], operand),)
+
+    def much(relation: Relation) -> Relation:
+        return _of_kind(relation, lambda kind: kind in (ValueKind.QUANTITY, ValueKind.NUMBER))
 
     def dated(
         bound: Callable[[Date], tuple[Comparand, ...]],
@@ -174,17 +223,14 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         return apply
 
     def bounded(relation: Relation, comparands: tuple[Comparand, ...]) -> Form:
-        first = comparands[0].value
-        assert isinstance(first, Value), "a bound compares with a value"
-        kept = types.fitting(holding(relation, first), ())
+        kept = types.fitting(comparable(relation, comparands), ())
         if any(len(path) > 1 for path in kept.paths):
             raise Mistyped
         return Bounded(kept, comparands)
 
     def ordered(of: Form, comparands: tuple[Comparand, ...]) -> Ordered:
-        first = comparands[0].value
-        if isinstance(of, Image) and isinstance(first, Value):
-            of = Image(holding(of.relation, first), of.of)
+        if isinstance(of, Image):
+            of = Image(comparable(of.relation, comparands), of.of)
         return Ordered(ask(of).of, comparands)
 
     def than(relation: Relation, operator: str, left: Form, right: Form) -> Ordered:
@@ -196,7 +242,10 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         operator = "less" if criterion.extreme is Extreme.LEAST else "greater"
         return than(criterion.relation, operator, left, right)
 
-    def best(names: TypeNames, by: Criterion, of: Form | None = None) -> Best:
+    def best(wanted: TypeNames | Holders, by: Criterion, of: Form | None = None) -> Best:
+        if isinstance(wanted, Holders):
+            raise Mistyped
+        names = wanted
         relation = types.fitting(by.relation, names)
         if any(len(path) > 1 for path in relation.paths):
             raise Mistyped
@@ -221,8 +270,10 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
             relation = types.fitting(relation, types.of_form(member))
         return Alike(among, relation)
 
-    def member(one: Form, of: Form) -> Member:
-        return Member(one, of)
+    def member(one: Form, of: Form) -> Member | Matching:
+        if isinstance(one, Name | Typed | Value):
+            return Member(one, of)
+        return matching(one, of)
 
     def any_() -> TypeNames:
         return ()
@@ -243,6 +294,7 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         "bounded": bounded,
         "compared": compared,
         "count_criterion": count_criterion,
+        "holders": holders,
         "how_many": how_many,
         "ordered": ordered,
         "since_date": dated(bounds.since),
@@ -260,7 +312,11 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
         "each": each,
         "enumerate": enumerate_,
         "image": image,
+        "matching": matching,
+        "meet_back": meet_back,
+        "meet_image": meet_image,
         "member": member,
+        "much": much,
         "pick": pick,
         "role": role,
         "role_types": role_types,

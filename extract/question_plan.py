@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from reasoner import plan
 from reasoner.hop import Definition, DimensionType, Direction, Elapsed, Hop, Path
 from reasoner.plan import (
     Bound,
@@ -30,6 +32,7 @@ from reasoner.plan import (
 
 from .logical_form import (
     Alike,
+    Anything,
     Ask,
     Best,
     Both,
@@ -40,6 +43,7 @@ from .logical_form import (
     Form,
     HowMany,
     Image,
+    Matching,
     Member,
     Name,
     Ordered,
@@ -48,11 +52,13 @@ from .logical_form import (
     Relation,
     Several,
     Typed,
+    Types,
     Value,
     Without,
 )
-from .names import Disambiguated, Exact, NameIndex, SameName, UnknownName
+from .names import Disambiguated, Exact, NameIndex, SameName, UnknownName, disambiguator
 from .question_lexicon import Lexicon
+from .question_tokens import words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +77,20 @@ class _SeveralReadings(Exception):
 
 
 def plan_of(
-    question: str, meaning: Question, lexicon: Lexicon, names: NameIndex, *, is_past: bool
+    question: str,
+    meaning: Question,
+    lexicon: Lexicon,
+    names: NameIndex,
+    *,
+    is_past: bool,
+    stated: Collection[str] | None = None,
 ) -> Plan | Ambiguous:
-    """Give the plan of a meaning, or the readings of a name that is ambiguous."""
-    builder = _Builder(lexicon, names)
+    """Give the plan of a meaning, or the readings of a name that is ambiguous.
+
+    A relation that may be several dimensions is one of the `stated` ones where there are any.
+    Raises PlanInvalid for a meaning whose steps do not fit together.
+    """
+    builder = _Builder(lexicon, names, stated)
     try:
         builder.question(meaning)
     except _SeveralReadings as several:
@@ -83,20 +99,45 @@ def plan_of(
     used = set(builder.dimensions)
     for definition in definitions:
         used.update(definition.uses)
+    known = lexicon.types.dimensions
+    implying = {name for name, each in known.items() if each.inverse in used}
+    steps = tuple(builder.steps)
+    if used and used <= lexicon.without_return:
+        steps = _without_return(steps, lexicon.types)
     return Plan(
         question=question,
-        steps=tuple(builder.steps),
-        dimensions=tuple(lexicon.types.dimensions[name] for name in sorted(used)),
+        steps=steps,
+        dimensions=tuple(known[name] for name in sorted(used | implying)),
         definitions=definitions,
         period=Period.ANY if is_past else Period.VALID_ON,
         notes=tuple(builder.notes),
     )
 
 
+def _without_return(steps: tuple[Step, ...], types: Types) -> tuple[Step, ...]:
+    """Exclude the entity a chain starts from wherever the chain arrives at its type again."""
+    first = steps[0]
+    if not isinstance(first, Meet) or not isinstance(first.conditions[0], Constraint):
+        return steps
+    start = first.conditions[0].operand
+    exclusion = Exclusion(start)
+    kept: list[Step] = [first]
+    for step in steps[1:]:
+        if isinstance(step, Meet) and exclusion not in step.conditions:
+            last = step.conditions[0]
+            returns = isinstance(last, Constraint) and types.agree(
+                types.sources(first.conditions[0].hop) or ("?",), types.targets(last.hop)
+            )
+            step = Meet((*step.conditions, exclusion)) if returns else step
+        kept.append(step)
+    return tuple(kept)
+
+
 @dataclass
 class _Builder:
     lexicon: Lexicon
     names: NameIndex
+    stated: Collection[str] | None = None
     steps: list[Step] = field(default_factory=list)
     dimensions: set[str] = field(default_factory=set)
     definitions: dict[str, Definition] = field(default_factory=dict)
@@ -116,23 +157,27 @@ class _Builder:
                 self.steps.append(Superlative(whom, hop.dimension, criterion.extreme))
             case Alike(among, relation):
                 ends = tuple(
-                    self.follow(relation, self.operand(member)) for member in among.members
+                    self.follow(relation, self.operand(member, self.starts(relation)))
+                    for member in among.members
                 )
                 self.steps.append(Same(ends))
+            case Matching(left, right):
+                first = self.add_meet(self.conditions(left))
+                self.steps.append(Same((first, self.add_meet(self.conditions(right)))))
             case Ordered(of, comparands):
                 values = self.add_meet(self.conditions(of))
                 self.steps.append(Order(values, self.thresholds(comparands)))
             case Member(member, of):
                 whole = self.add_meet(self.conditions(of))
                 one = self.operand(member)
-                assert not isinstance(one, Reference), "a member is named"
+                assert isinstance(one, Named | Given), "a member is named"
                 self.steps.append(Holds(one, whole))
 
     def extremum(self, among: Several, criterion: Criterion | CountCriterion) -> Extremum:
         candidates = []
         for member in among.members:
-            entity = self.operand(member)
-            assert not isinstance(entity, Given), "candidates are entities"
+            entity = self.operand(member, self.starts(criterion.relation))
+            assert isinstance(entity, Named | Reference), "candidates are entities"
             measure = self.follow(criterion.relation, entity)
             if isinstance(criterion, CountCriterion):
                 self.steps.append(Count(measure))
@@ -144,7 +189,7 @@ class _Builder:
         found = []
         for comparand in comparands:
             operand = self.operand(comparand.value)
-            assert not isinstance(operand, Named), "a threshold is a value"
+            assert isinstance(operand, Reference | Given), "a threshold is a value"
             found.append(Threshold(comparand.operator, operand))
         return tuple(found)
 
@@ -159,7 +204,7 @@ class _Builder:
         """Give the conditions under which something is a member of a form's set."""
         match form:
             case Image(relation, of):
-                operand = self.operand(of)
+                operand = self.operand(of, self.starts(relation))
                 hops = self.hops(relation)
                 for hop in hops[:-1]:
                     operand = self.add_meet((Constraint(hop, operand),))
@@ -173,17 +218,25 @@ class _Builder:
                 return (Bound(hop.dimension, self.thresholds(comparands)),)
             case Typed(_, of):
                 return self.conditions(of)
-            case Name() | Value():
+            case Name() | Value() | Anything():
                 raise AssertionError("a name is an operand, not a set")
 
-    def operand(self, form: Form) -> Operand:
+    def starts(self, relation: Relation) -> tuple[str, ...]:
+        """Give the types that a relation may start from; empty where one path starts anywhere."""
+        found = [self.lexicon.types.sources(path[0]) for path in relation.paths]
+        return tuple(sorted({each for types in found for each in types})) if all(found) else ()
+
+    def operand(self, form: Form, types: tuple[str, ...] = ()) -> Operand:
+        """Give the operand of a form; `types` are what its place asks for, to choose readings."""
         match form:
             case Name():
-                return self.named(form)
+                return self.named(form, types)
             case Value(value):
                 return Given(value)
-            case Typed(_, of):
-                return self.operand(of)
+            case Anything():
+                return plan.Anything()
+            case Typed(narrower, of):
+                return self.operand(of, narrower)
             case Image() | Both() | Without() | Bounded():
                 return self.add_meet(self.conditions(form))
 
@@ -195,10 +248,11 @@ class _Builder:
 
     def hops(self, relation: Relation) -> tuple[Hop, ...]:
         """Give the one path of a relation; several become a defined union."""
-        if len(relation.paths) > 1:
-            return (Hop(self.union(relation)),)
+        paths = self.likely(relation)
+        if len(paths) > 1:
+            return (Hop(self.union(paths)),)
         hops: list[Hop] = []
-        for hop in relation.paths[0]:
+        for hop in paths[0]:
             definition = self.lexicon.types.definitions.get(hop.dimension)
             if definition is None:
                 self.dimensions.add(hop.dimension)
@@ -213,15 +267,39 @@ class _Builder:
                 hops.append(hop)
         return tuple(hops)
 
-    def union(self, relation: Relation) -> str:
+    def likely(self, relation: Relation) -> tuple[Path, ...]:
+        """Keep the paths over dimensions of which something is stated, if there are any."""
+        if self.stated is None:
+            return relation.paths
+        definitions = self.lexicon.types.definitions
+        kept = tuple(
+            path
+            for path in relation.paths
+            if all(
+                name in self.stated
+                for hop in path
+                for name in (
+                    definitions[hop.dimension].uses
+                    if hop.dimension in definitions
+                    else (hop.dimension,)
+                )
+            )
+        )
+        return kept or relation.paths
+
+    def union(self, alternatives: tuple[Path, ...]) -> str:
         """Define the union of the paths of an ambiguous relation; every rule of it is visible."""
         types = self.lexicon.types
         paths = tuple(
-            tuple(inner for hop in path for inner in self._expanded(hop)) for path in relation.paths
+            tuple(inner for hop in path for inner in self._expanded(hop)) for path in alternatives
         )
         ends = [path[-1] for path in paths]
-        name = "_or_".join("_".join(hop.dimension for hop in path) for path in paths)
-        label = " or ".join(types.dimension(end.dimension).label for end in ends)
+        label = " or ".join(dict.fromkeys(types.dimension(end.dimension).label for end in ends))
+        stem = f"{paths[0][-1].dimension}_or_other"
+        name, count = stem, 1
+        while name in self.definitions and self.definitions[name].alternatives != paths:
+            count += 1
+            name = f"{stem}_{count}"
         closed = {types.dimension(end.dimension).closed_by for end in ends}
         self.definitions[name] = Definition(
             DimensionType(
@@ -243,8 +321,8 @@ class _Builder:
             return tuple(each.inverse for each in reversed(path))
         return path
 
-    def named(self, name: Name) -> Named:
-        match self.names.look_up(name.text):
+    def named(self, name: Name, types: tuple[str, ...]) -> Named:
+        match self.names.look_up(name.text, delimited=name.delimited):
             case Exact(found, others):
                 if others:
                     self.note(f"“{found}” is read as that name, not as {_listed(others)}")
@@ -252,16 +330,32 @@ class _Builder:
             case SameName(found):
                 return Named(name.text, found)
             case Disambiguated(found):
-                if len(found) == 1:
-                    self.note(f"“{name.text}” is read as {_listed(found)}")
-                    return Named(name.text, found)
-                raise _SeveralReadings(
-                    Ambiguous(f"“{name.text}” may be {_listed(found)}; expected one of them", found)
-                )
+                fitting = self.called(found, types) or found
+                if len(fitting) > 1:
+                    message = f"“{name.text}” may be {_listed(fitting)}; expected one of them"
+                    raise _SeveralReadings(Ambiguous(message, fitting))
+                others = tuple(each for each in found if each not in fitting)
+                rest = f", not as {_listed(others)}" if others else ""
+                self.note(f"“{name.text}” is read as {_listed(fitting)}{rest}")
+                return Named(name.text, fitting)
             case UnknownName(nearest):
                 near = f"; nearest is {_listed(nearest)}" if nearest else ""
                 self.note(f"“{name.text}” is no known name{near}")
                 return Named(name.text, (name.text,))
+
+    def called(self, names: tuple[str, ...], types: tuple[str, ...]) -> tuple[str, ...]:
+        """Keep the names whose disambiguator speaks of one of the types: "1944 film"."""
+        known = self.lexicon.types
+        nouns = {
+            phrase
+            for phrase, named in self.lexicon.type_nouns.items()
+            if any(wanted in known.ancestors(each) for each in named for wanted in types)
+        }
+        return tuple(
+            name
+            for name in names
+            if any((word,) in nouns for word in words_of(disambiguator(name)))
+        )
 
     def note(self, text: str) -> None:
         self.notes[text] = None

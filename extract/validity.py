@@ -33,23 +33,24 @@ _SINCE = re.compile(
 )
 
 
-def find_validity(text: str) -> Validity:
+def find_validity(text: str, *, bare: bool = False) -> Validity:
     """Give the interval a text states: `from .. to ..`, `until ..`, `expires on ..`, `since ..`.
+
+    With `bare`, two dates with a dash are one too, as in tables; in sentences they may be a life.
 
     An exact last day is included. Where a bound is a month or year, only the days that are
     certainly inside count. Text that states no interval, or an impossible one, gives the unbounded
     one.
     """
     match = _FROM_TO.search(text)
-    if match is not None and _states_period(text, match):
+    if match is not None and (bare or _has_cue(match)):
         return _interval(match["start"], match["end"])
     until, since = _UNTIL.search(text), _SINCE.search(text)
     return _interval(since["start"] if since else None, until["end"] if until else None)
 
 
-def _states_period(text: str, match: re.Match[str]) -> bool:
-    before = match.group()[: match.start("start") - match.start()].strip()
-    return bool(before) or text[: match.start()].strip(" (") == "" or text[match.start() - 1] == "("
+def _has_cue(match: re.Match[str]) -> bool:
+    return bool(match.group()[: match.start("start") - match.start()].strip())
 
 
 def _interval(start: str | None, end: str | None) -> Validity:

@@ -125,7 +125,8 @@ class Journal:
         _check(document, grounded, self._kinds())
         with self._transaction():
             is_new = self._add_document(document, data, run=run, complete=True)
-            inserted = self._assert(document, grounded, self._present(document, is_new), run)
+            present = set() if is_new else self._store.present(document.source_sha256)
+            inserted = self._assert(document, grounded, present, run)
             self._reject(document, rejected, run)
         return Admission(inserted, len(grounded) - inserted, is_new)
 
@@ -147,31 +148,36 @@ class Journal:
         """
         _check_bytes(document, data)
         kinds = self._kinds()
+        source: dict[str, object] = {"source_sha256": document.source_sha256, "run": run}
         total = inserted = 0
         begun = is_new = False
         present: set[tuple[str, int, int]] = set()
+        standing: DocumentRecord | None = None
+        revision = 0
         pending = iter(grounded)
         batch = list(islice(pending, chunk))
-        first = True
-        while first or batch:
+        while standing is None or batch:
             _check(document, batch, kinds)
             following = list(islice(pending, chunk))
             with self._transaction():
-                if first:
+                if standing is None:
                     is_new = self._add_document(document, data, run=run, complete=not following)
-                    record = self._store.record(document.source_sha256)
-                    begun = record is not None and not record.complete
-                    present = self._present(document, is_new)
-                    first = False
-                source: dict[str, object] = {"source_sha256": document.source_sha256, "run": run}
+                    standing = standing_record(self._store, document.source_sha256)
+                    begun = not standing.complete
+                if self._log.revision != revision:  # first, or somebody else has written
+                    now = self._store.record(document.source_sha256)
+                    if now is None or (now.asserted, now.retracted) != (standing.asserted, None):
+                        raise DocumentRejected(f"{document.name} was retracted while imported")
+                    present = self._store.present(document.source_sha256)
                 count = self._assert(document, batch, present, run)
                 if count and following and not begun:
                     self._append(EventKind.IMPORT_BEGUN, source)
                     begun = True
                 if not following:
                     self._reject(document, rejected, run)
-                if begun and not following:
-                    self._append(EventKind.IMPORT_COMPLETED, source)
+                    if begun:
+                        self._append(EventKind.IMPORT_COMPLETED, source)
+                revision = self._log.revision
             inserted += count
             total += len(batch)
             batch = following
@@ -190,9 +196,6 @@ class Journal:
         form = document_form(document, complete=complete)
         self._append(EventKind.DOCUMENT_ADDED, {**form, "run": run})
         return True
-
-    def _present(self, document: Document, is_new: bool) -> set[tuple[str, int, int]]:
-        return set() if is_new else self._store.present(document.source_sha256)
 
     def _assert(
         self,
@@ -295,10 +298,9 @@ class Journal:
 
     def _kinds(self) -> dict[str, str]:
         """What values the defined dimensions have, by the dimension's name."""
-        return {
-            str(form["name"]): _VALUE_KINDS[DimensionKind(form["kind"])]
-            for form in self._store.dimensions()
-        }
+        with self._lock:
+            kinds = self._store.dimension_kinds()
+        return {name: _VALUE_KINDS[DimensionKind(kind)] for name, kind in kinds.items()}
 
 
 def standing_record(store: Store, source_sha256: str) -> DocumentRecord:

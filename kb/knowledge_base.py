@@ -68,7 +68,7 @@ class KnowledgeBase:
         self._projections = Projections(directory / "projections", namespace)
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
-        self._text = lru_cache(maxsize=32)(self._read_text)
+        self._text = lru_cache(maxsize=16)(self._read_text)
 
     # ---- life
 
@@ -102,6 +102,7 @@ class KnowledgeBase:
             log = _log(connection, directory)
             journal = Journal(connection, log)
             log.check_anchor()
+            log.renew_anchor()
             first = next(log.events(), None)
             if first is None:
                 raise NotFound(f"{directory} holds no knowledge base; make one with init")
@@ -145,6 +146,10 @@ class KnowledgeBase:
     def head(self) -> str:
         """Link of the newest event of the knowledge log, in hex."""
         return self._reading.log.head
+
+    def kinds_since(self, revision: int) -> frozenset[str]:
+        """Give the kinds of the events after a revision."""
+        return self._reading.log.kinds(after=revision)
 
     # ---- writing
 
@@ -340,7 +345,9 @@ class KnowledgeBase:
         reading = self._reading
         hits = []
         for place in self._projections.search(reading.log, reading.store, query, limit):
-            record = self.record(place.source_sha256)
+            record = reading.store.record(place.source_sha256)
+            if record is None:  # erased since
+                continue
             text = self.text(record.text_sha256)[place.start : place.end]
             hits.append(
                 Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)

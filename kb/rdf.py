@@ -4,15 +4,15 @@ Each graph holds what one span states. An asserted, affirmed statement is one qu
 dimension, value, in the graph of its evidence, which is named by the span's IRI. The default graph
 of queries holds every such triple once, however many spans state it, so that counts are of facts;
 the `meta` graph, read together with it, holds quotes and documents; a dimension and its classes
-have a graph of their own. What a triple cannot say gets a node in `meta`: a denied, hedged,
-attributed or planned statement, which is never a plain triple, and a statement that holds for a
-time only.
+have a graph of their own. What a triple cannot say has a node in `meta`, a `pw:Statement` by its
+id: polarity, modality, validity, spans, and the reading that found it. A denied, hedged, attributed
+or planned statement is such a node alone and never a plain triple.
 
     GRAPH ?span { ?supplier d:liability_cover ?cover }   ?span pw:quote ?quote
     BIND(pw:document(?span) AS ?document)                ?document dcterms:title ?title
 
-Bulk loads cost three quads per statement: the triple in its graph and in the default graph, and
-the quote.
+Rows of tables have no nodes, so that bulk loads cost three quads per statement: the triple in its
+graph and in the default graph, and the quote.
 """
 
 from __future__ import annotations
@@ -29,29 +29,34 @@ from typing import Self
 import pyoxigraph as ox
 
 from . import vocabulary as iri
-from .dimension import Dimension
+from .checkpoints import Checkpoints
+from .dimension import Dimension, value_label
 from .document import Document
 from .errors import KnowledgeError
 from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
 from .rdf_quads import (
+    GENERATED_BY,
     META,
     QUOTE,
-    READ_BY,
     REVISION,
     STATED_IN,
+    VALID_FROM,
+    VALID_UNTIL,
     Triple,
     dimension_node,
     dimension_triples,
     document_triples,
-    is_plain,
+    is_lean,
     node_triples,
     plain_triples,
+    reading_node,
+    reading_triples,
     source_node,
     span_node,
     statement_node,
 )
 from .rdf_terms import typed
-from .statement import ALWAYS, Evidence, Modality, Polarity, Statement
+from .statement import Evidence, Modality, Polarity, Statement
 
 Grounded = tuple[str, Statement, Sequence[Evidence]]
 """A statement id, the statement, and where it stands."""
@@ -66,7 +71,7 @@ DELETE { GRAPH pw:meta { ?s ?p ?o } }
 WHERE {
   GRAPH pw:meta { ?s ?p ?o }
   FILTER(?s = <SOURCE> || STRSTARTS(STR(?s), "SOURCE#")
-    || ?p = pw:statedIn && STRSTARTS(STR(?o), "SOURCE#")
+    || ?p IN (pw:statedIn, prov:wasGeneratedBy) && STRSTARTS(STR(?o), "SOURCE#")
     || ?p = prov:wasDerivedFrom && ?o = <SOURCE>)
 } ;
 DELETE { GRAPH pw:meta { ?s ?p ?o } }
@@ -103,14 +108,11 @@ class RdfProjection:
             if directory is None
             else None
         )
-        self._checkpoints = self._directory / "checkpoints"
-        shutil.rmtree(self._checkpoints, ignore_errors=True)
-        self._checkpoints.mkdir(parents=True)
+        self._directory.mkdir(parents=True, exist_ok=True)
         self._store = _open(self._directory / "store")
+        self._checkpoints = Checkpoints(self._directory / "checkpoints", self._copy)
         self._pool = QueryPool(workers)
         self._changes = 0
-        self._checkpoint: tuple[int, Path] | None = None
-        self._readers: dict[Path, int] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -129,7 +131,7 @@ class RdfProjection:
             self._pool.close()
             self._store.flush()
             del self._store
-            shutil.rmtree(self._checkpoints, ignore_errors=True)
+            self._checkpoints.close()
             if self._finalizer is not None:
                 self._finalizer()
 
@@ -207,12 +209,16 @@ class RdfProjection:
             for item in evidence:
                 span = span_node(item)
                 link = ox.Quad(node, STATED_IN, span, META)
-                if link not in self._store and statement.validity != ALWAYS:
-                    continue  # it has a node wherever it stands
-                self._leave(link)
-                if triples and not self._has_node(triples[0], span):
+                if link not in self._store and not is_lean(statement, item):
+                    continue  # it is not there: it would have a node
+                self._leave(link, item)
+                others = self._nodes(triples[0], span) if triples else []
+                if not others:
                     for triple in triples:
                         self._drop(ox.Quad(*triple, span))
+                elif len(others) == 1 and self._is_bare(others[0]):
+                    # what is left needs no node to be told from others
+                    self._leave(ox.Quad(others[0], STATED_IN, span, META), item)
                 self._forget_span(span)
             self._changes += 1
 
@@ -230,8 +236,7 @@ class RdfProjection:
         Rows come sorted unless the query orders them. Safe to call from several threads. Raises
         QueryRejected, FormatUnavailable or QueryOverBudget.
         """
-        path = self._lease()
-        try:
+        with self._checkpoints.at(self._changes) as path:
             return self._pool.query(
                 text,
                 accept,
@@ -241,8 +246,6 @@ class RdfProjection:
                 default_graphs=default_graphs,
                 named_graphs=named_graphs,
             )
-        finally:
-            self._release(path)
 
     def __len__(self) -> int:
         """How many quads there are."""
@@ -254,26 +257,9 @@ class RdfProjection:
             written = self._store.dump(format=ox.RdfFormat.N_QUADS) or b""
         return b"\n".join([*sorted(written.split(b"\n")[:-1]), b""])
 
-    def _lease(self) -> Path:
-        """A checkpoint of the store as it is now; not deleted until released."""
+    def _copy(self, path: Path) -> None:
         with self._lock:
-            if self._checkpoint is None or self._checkpoint[0] != self._changes:
-                path = self._checkpoints / str(self._changes)
-                self._store.backup(str(path))
-                old, self._checkpoint = self._checkpoint, (self._changes, path)
-                if old is not None and not self._readers.get(old[1]):
-                    shutil.rmtree(old[1], ignore_errors=True)
-            path = self._checkpoint[1]
-            self._readers[path] = self._readers.get(path, 0) + 1
-            return path
-
-    def _release(self, path: Path) -> None:
-        with self._lock:
-            self._readers[path] -= 1
-            if not self._readers[path]:
-                del self._readers[path]
-                if self._checkpoint is None or self._checkpoint[1] != path:
-                    shutil.rmtree(path, ignore_errors=True)
+            self._store.backup(str(path))
 
     def _extend(self, quads: Iterable[ox.Quad]) -> None:
         with self._lock:
@@ -282,41 +268,50 @@ class RdfProjection:
 
     def _add_batch(self, batch: Sequence[Grounded]) -> None:
         with self._lock:
-            plain: dict[ox.Quad, None] = {}
+            pending: dict[ox.Quad, None] = {}
+            places: set[tuple[str, int, int, str, str, str]] = set()
             for statement_id, statement, evidence in batch:
-                quads = self._quads(statement_id, statement, evidence)
-                if is_plain(statement) and statement.validity == ALWAYS:
-                    plain.update(dict.fromkeys(quads))
-                else:  # it looks for its triple in the store
-                    self._store.extend(plain)
-                    plain.clear()
-                    self._store.extend(list(quads))
-            if len(plain) < _BATCH:  # each bulk load writes files of its own
-                self._store.extend(plain)
+                what = (statement.subject, statement.dimension, value_label(statement.value))
+                mine = {(item.source_sha256, item.start, item.end, *what) for item in evidence}
+                if not places.isdisjoint(mine):  # twins find each other in the store
+                    self._store.extend(pending)
+                    pending.clear()
+                    places.clear()
+                places |= mine
+                pending.update(dict.fromkeys(self._quads(statement_id, statement, evidence)))
+            if len(batch) < _BATCH:  # each bulk load writes files of its own
+                self._store.extend(pending)
             else:
-                self._store.bulk_extend(plain)
+                self._store.bulk_extend(pending)
             self._changes += 1
 
     def _quads(
         self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
     ) -> Iterator[ox.Quad]:
-        """All quads of a statement, and a node for a twin that shares its triple."""
+        """All quads of a statement, and a node for a twin that shares its triple and its span."""
         triples = plain_triples(self.namespace, statement)
-        needs_node = not triples or statement.validity != ALWAYS
         for item in evidence:
             span = span_node(item)
             yield ox.Quad(span, QUOTE, ox.Literal(item.quote), META)
-            yield ox.Quad(source_node(item), READ_BY, ox.Literal(item.extractor), META)
-            twins = bool(triples) and self._has_node(triples[0], span)
-            if needs_node or twins:
-                yield from self._node(statement_id, statement, span)
-            if needs_node and triples and not twins and ox.Quad(*triples[0], span) in self._store:
-                # the triple is there without a node: a statement that always holds made it
-                unbounded = Statement(statement.subject, statement.dimension, statement.value)
-                yield from self._node(unbounded.id, unbounded, span)
             for triple in triples:
                 yield ox.Quad(*triple, span)
                 yield ox.Quad(*triple, _DEFAULT)
+            twins = bool(triples) and bool(self._nodes(triples[0], span))
+            lean = is_lean(statement, item)
+            if lean and not twins:
+                continue
+            yield from self._node(statement_id, statement, span)
+            if lean:
+                continue
+            node = statement_node(self.namespace, statement_id)
+            yield ox.Quad(node, GENERATED_BY, reading_node(item), META)
+            for reading in reading_triples(item):
+                yield ox.Quad(*reading, META)
+            if triples and not twins and ox.Quad(*triples[0], span) in self._store:
+                # the triple is there without a node: a lean statement made it
+                twin = Statement(statement.subject, statement.dimension, statement.value)
+                if twin.id != statement_id:
+                    yield from self._node(twin.id, twin, span)
 
     def _node(
         self, statement_id: str, statement: Statement, span: ox.NamedNode
@@ -324,21 +319,28 @@ class RdfProjection:
         for triple in node_triples(self.namespace, statement_id, statement, span):
             yield ox.Quad(*triple, META)
 
-    def _has_node(self, triple: Triple, span: ox.NamedNode) -> bool:
-        """Whether `span` has a node of an asserted, affirmed statement with this triple."""
+    def _nodes(self, triple: Triple, span: ox.NamedNode) -> list[ox.NamedNode]:
+        """The nodes in `span` of asserted, affirmed statements with this triple."""
+        found: list[ox.NamedNode] = []
         for quad in self._store.quads_for_pattern(None, STATED_IN, span, META):
             parts = {
                 item.predicate.value: item.object
                 for item in self._store.quads_for_pattern(quad.subject, None, None, META)
             }
             if (
-                tuple(parts[iri.RDF + part] for part in ("subject", "predicate", "object"))
+                isinstance(quad.subject, ox.NamedNode)
+                and tuple(parts[iri.RDF + part] for part in ("subject", "predicate", "object"))
                 == triple
                 and parts[iri.PROOFWEAVE + "polarity"] == ox.Literal(Polarity.AFFIRMED.value)
                 and parts[iri.PROOFWEAVE + "modality"] == ox.Literal(Modality.ASSERTED.value)
             ):
-                return True
-        return False
+                found.append(quad.subject)
+        return found
+
+    def _is_bare(self, node: ox.NamedNode) -> bool:
+        """Whether a node was made for a lean statement: nobody read it, and it always holds."""
+        said = {quad.predicate for quad in self._store.quads_for_pattern(node, None, None, META)}
+        return said.isdisjoint({GENERATED_BY, VALID_FROM, VALID_UNTIL})
 
     def _drop(self, quad: ox.Quad) -> None:
         """Remove a quad, and its copy in the default graph if no other graph holds the triple."""
@@ -348,13 +350,23 @@ class RdfProjection:
                 return
         self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object, _DEFAULT))
 
-    def _leave(self, stated_in: ox.Quad) -> None:
-        """Remove the link of a node to a span, and the node with its last link."""
+    def _leave(self, stated_in: ox.Quad, evidence: Evidence) -> None:
+        """Remove the link of a node to a span, the node with its last link, and idle readings."""
         store, node = self._store, stated_in.subject
         store.remove(stated_in)
-        if next(store.quads_for_pattern(node, STATED_IN, None, META), None) is None:
+        source = source_node(evidence).value + "#"
+        spans = [quad.object for quad in store.quads_for_pattern(node, STATED_IN, None, META)]
+        if not spans:
             for quad in list(store.quads_for_pattern(node, None, None, META)):
                 store.remove(quad)
+        elif not any(isinstance(s, ox.NamedNode) and s.value.startswith(source) for s in spans):
+            for quad in list(store.quads_for_pattern(node, GENERATED_BY, None, META)):
+                if isinstance(quad.object, ox.NamedNode) and quad.object.value.startswith(source):
+                    store.remove(quad)
+        reading = reading_node(evidence)
+        if next(store.quads_for_pattern(None, GENERATED_BY, reading, META), None) is None:
+            for triple in reading_triples(evidence):
+                store.remove(ox.Quad(*triple, META))
 
     def _forget_span(self, span: ox.NamedNode) -> None:
         """Remove the quote of a span that states nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pyoxigraph as ox
 
@@ -10,14 +11,16 @@ from . import vocabulary as iri
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .rdf_terms import term, typed
-from .statement import Evidence, Modality, Polarity, Statement
+from .statement import ALWAYS, Evidence, Modality, Polarity, Statement
 
 Triple = tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode | ox.Literal]
 
 META = ox.NamedNode(iri.META_GRAPH)
 QUOTE = ox.NamedNode(iri.PROOFWEAVE + "quote")
 STATED_IN = ox.NamedNode(iri.PROOFWEAVE + "statedIn")
-READ_BY = ox.NamedNode(iri.PROOFWEAVE + "readBy")
+GENERATED_BY = ox.NamedNode(iri.PROV + "wasGeneratedBy")
+VALID_FROM = ox.NamedNode(iri.PROOFWEAVE + "validFrom")
+VALID_UNTIL = ox.NamedNode(iri.PROOFWEAVE + "validUntil")
 REVISION = ox.NamedNode(iri.PROOFWEAVE + "revision")
 
 _TYPE = ox.NamedNode(iri.RDF + "type")
@@ -25,10 +28,25 @@ _BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClas
 _ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
 """Standard properties that a statement of these dimensions implies."""
 
+_ROW_READERS = "table/"
+
 
 def is_plain(statement: Statement) -> bool:
     """Whether a statement may be a plain triple: only what a source asserts and affirms."""
     return (statement.polarity, statement.modality) == (Polarity.AFFIRMED, Modality.ASSERTED)
+
+
+def is_lean(statement: Statement, evidence: Evidence) -> bool:
+    """Whether a plain triple and its quote say it all, without a node.
+
+    So it is with what always holds and was read off a row of a table: there are many, and the
+    reader of a table is its importer.
+    """
+    return (
+        is_plain(statement)
+        and statement.validity == ALWAYS
+        and evidence.extractor.startswith(_ROW_READERS)
+    )
 
 
 def span_node(evidence: Evidence) -> ox.NamedNode:
@@ -84,15 +102,29 @@ def node_triples(
     yield node, _pw("modality"), ox.Literal(statement.modality.value)
     yield node, STATED_IN, span
     if statement.validity.start is not None:
-        yield node, _pw("validFrom"), typed(statement.validity.start.isoformat(), "date")
+        yield node, VALID_FROM, typed(statement.validity.start.isoformat(), "date")
     if statement.validity.end is not None:
-        yield node, _pw("validUntil"), typed(statement.validity.end.isoformat(), "date")
+        yield node, VALID_UNTIL, typed(statement.validity.end.isoformat(), "date")
     if (statement.polarity, statement.modality) == (Polarity.DENIED, Modality.ASSERTED):
         target = "targetIndividual" if isinstance(value, ox.NamedNode) else "targetValue"
         yield node, _TYPE, ox.NamedNode(iri.OWL + "NegativePropertyAssertion")
         yield node, ox.NamedNode(iri.OWL + "sourceIndividual"), subject
         yield node, ox.NamedNode(iri.OWL + "assertionProperty"), predicate
         yield node, ox.NamedNode(iri.OWL + target), value
+
+
+def reading_node(evidence: Evidence) -> ox.NamedNode:
+    """The activity of the evidence: the reading of its source by its extractor."""
+    reader = quote(evidence.extractor, safe="")
+    return ox.NamedNode(f"{iri.source_iri(evidence.source_sha256)}#reading={reader}")
+
+
+def reading_triples(evidence: Evidence) -> Iterator[Triple]:
+    """What a reading used, and which extractor it was."""
+    reading = reading_node(evidence)
+    yield reading, _TYPE, ox.NamedNode(iri.PROV + "Activity")
+    yield reading, ox.NamedNode(iri.PROV + "used"), source_node(evidence)
+    yield reading, _pw("extractor"), ox.Literal(evidence.extractor)
 
 
 def document_triples(document: Document) -> Iterator[Triple]:

@@ -372,7 +372,7 @@ class Store:
             " (SELECT 1 FROM evidence e WHERE e.statement = s.key AND e.retracted IS NULL)"
         )
         for (name,) in self._connection.execute(
-            f"SELECT subject AS name {standing} AND subject NOT LIKE 'doc:%'"
+            f"SELECT subject AS name {standing} AND subject NOT GLOB 'doc:*'"
             f" UNION SELECT value {standing} AND kind = 'entity' ORDER BY name"
         ):
             yield name
@@ -390,6 +390,12 @@ class Store:
         """Give the forms of the defined dimensions, by name."""
         rows = self._connection.execute("SELECT form FROM dimension ORDER BY name")
         return tuple(json.loads(form) for (form,) in rows)
+
+    def dimension_kinds(self) -> dict[str, str]:
+        """Give the kind of each defined dimension, by name."""
+        return dict(
+            self._connection.execute("SELECT name, json_extract(form, '$.kind') FROM dimension")
+        )
 
     def policies(self) -> tuple[PolicyRecord, ...]:
         """Give all policy versions, by id and then in order of publication."""

@@ -85,6 +85,15 @@ def match_row(atom: Atom, row: Atom, bindings: Bindings) -> Bindings | None:
     return extended
 
 
+def without_statement(atom: Atom) -> Atom:
+    """Give `d(S, V)` for `d(S, V, "st:...")`, else the atom itself."""
+    if len(atom.arguments) == 3:
+        last = atom.arguments[2]
+        if isinstance(last, str) and last.startswith("st:"):
+            return Atom(atom.predicate, atom.arguments[:2], atom.negated)
+    return atom
+
+
 def bound_positions(atom: Atom) -> tuple[int, ...]:
     """Give the positions that hold constants."""
     return tuple(
@@ -114,12 +123,14 @@ class Answers:
     """The calls of a slice, found by what they cover.
 
     Predicates with rules and facts have a demand and a lookup with one pattern; both are listed,
-    and the demand answers for both. `used` collects the calls that were read.
+    and the demand answers for both. `used` collects the calls that were read. Rows that are
+    `contested` (in their two-place form) hold for no body that reads them.
     """
 
     demands: Sequence[Call]
     lookups: Sequence[Call]
     uncertain: Collection[Atom] = ()
+    contested: Collection[Atom] = ()
     used: dict[tuple[bool, Atom], Call] = field(default_factory=dict)
     _calls: dict[Signature, dict[tuple[int, ...], dict[tuple[Constant, ...], list[Call]]]] = field(
         default_factory=dict
@@ -136,6 +147,9 @@ class Answers:
                 bound = bound_positions(call.pattern)
                 group = self._calls.setdefault(call.pattern.signature, {}).setdefault(bound, {})
                 group.setdefault(_key(call.pattern, bound), []).append(call)
+        for signature, groups in self._calls.items():  # the closest call covers first
+            closest = sorted(groups, key=lambda bound: (-len(bound), bound))
+            self._calls[signature] = {bound: groups[bound] for bound in closest}
 
     def rows(self, pattern: Atom) -> Sequence[Atom]:
         """Give the answers to a call. Raises NotCovered."""
@@ -201,6 +215,10 @@ def _advance(step: Step, known: Bindings, answers: Answers) -> Iterable[tuple[Bi
 
 def _read(atom: Atom, known: Bindings, answers: Answers) -> Iterator[tuple[Bindings, bool]]:
     for row in answers.rows(bind_atom(atom, known)):
+        if answers.contested and (
+            row in answers.contested or without_statement(row) in answers.contested
+        ):
+            continue
         extended = match_row(atom, row, known)
         if extended is not None:
             yield extended, row not in answers.uncertain

@@ -7,7 +7,7 @@ a value leaves an open requirement, and values that overlap leave the answer und
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 from .atom import Atom, Term
 from .clause import Absent, Aggregate, AggregateFunction, Clause, Comparison, Operator, Positive
@@ -26,6 +26,7 @@ from .plan import (
     Same,
     Superlative,
     Threshold,
+    extreme_word,
 )
 
 MEASURE = "measure"
@@ -64,7 +65,10 @@ def compile_count(predicates: StepPredicates, step: Count, head: str) -> list[Cl
 
 
 def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> list[Clause]:
-    """Give a measure rule per candidate, and per candidate a rule under which it wins."""
+    """Give a measure rule per candidate, a rule under which each wins, and rules to refuse it.
+
+    A candidate of several values that both wins and loses by them is in conflict with itself.
+    """
     clauses: list[Clause] = []
     for number, candidate in enumerate(step.candidates, start=1):
         body = Body()
@@ -75,6 +79,7 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
         name = f"{MEASURE}_{number}"
         lead = f"{spoken(entity)} is compared by {spoken(value)}"
         clauses.append(rule(Atom(name, (entity, value)), body, name, lead=lead))
+    best = _best(predicates, step)
     operator = Operator.AT_MOST if step.extreme is Extreme.LEAST else Operator.AT_LEAST
     numbers = range(1, len(step.candidates) + 1)
     for number in numbers:
@@ -89,9 +94,32 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
                     Comparison(operator, own, other),
                     f"{spoken(own)} {SAID[operator]} {spoken(other)} of {spoken(entity)}",
                 )
-        lead = f"{spoken(winner)} has the {step.extreme.value} value"
+        lead = f"{spoken(winner)} has the {best}"
         clauses.append(rule(Atom(head, (winner,)), body, f"{head}_{number}", lead=lead))
+    for number, rival in permutations(numbers, 2):
+        body = Body()
+        loser, own = body.fresh("loser"), body.fresh("own")
+        entity, other = body.fresh("rival"), body.fresh("other")
+        body.add(Positive(Atom(f"{MEASURE}_{number}", (loser, own))))
+        body.add(Positive(Atom(f"{MEASURE}_{rival}", (entity, other))))
+        body.add(
+            Comparison(OPPOSITE[operator], own, other),
+            f"{spoken(own)} {SAID[OPPOSITE[operator]]} {spoken(other)} of {spoken(entity)}",
+        )
+        lead = f"{spoken(loser)} has not the {best}"
+        name = f"not_{head}_{number}_{rival}"
+        clauses.append(rule(Atom(head, (loser,), negated=True), body, name, lead=lead))
     return clauses
+
+
+def _best(predicates: StepPredicates, step: Extremum) -> str:
+    """Say what the winner has: "earliest date of birth"."""
+    measure = predicates.plan.steps[step.candidates[0].measure.step]
+    last = measure.conditions[0] if isinstance(measure, Meet) else None
+    if not isinstance(last, Constraint):
+        return f"{step.extreme.value} number"
+    label = predicates.plan.type_of(last.hop.dimension).label
+    return f"{extreme_word(predicates.plan, step.extreme, step.candidates[0].measure)} {label}"
 
 
 def compile_same(predicates: StepPredicates, step: Same, head: str) -> list[Clause]:

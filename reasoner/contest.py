@@ -10,6 +10,7 @@ from kb.quantity import Truth
 
 from .arithmetic import compare
 from .atom import Atom, Variable
+from .bodies import without_statement
 from .clause import Operator, Policy
 from .facts import Fact, FactBase
 from .sources import Sources
@@ -39,9 +40,20 @@ class Contests:
     valid_on: datetime.date | None
     derives: Callable[[Atom], bool]
     _known: dict[Atom, Contest | None] = field(default_factory=dict)
+    _functional: frozenset[str] = frozenset()
+    _disjoint: frozenset[tuple[str, str]] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._functional = self.sources.functional.union(self.policy.functional)
+        self._disjoint = self.sources.disjoint.union(self.policy.disjoint)
 
     def of(self, atom: Atom, fact: Fact | None) -> Contest | None:
-        """Give what contests an atom, or None; `fact` is its leaf where it is stated."""
+        """Give what contests an atom, or None; `fact` is its leaf where it is stated.
+
+        An atom that names its statement is contested as the two-place atom beside it.
+        """
+        if fact is not None:
+            atom = without_statement(atom)
         if atom not in self._known:
             self._known[atom] = self._denial(atom, fact) or self._rival(atom, fact)
         return self._known[atom]
@@ -57,11 +69,10 @@ class Contests:
 
     def _rival(self, atom: Atom, fact: Fact | None) -> Contest | None:
         """Find another value of a functional dimension, or of a class disjoint from this one."""
-        if fact is None or atom.negated or len(atom.arguments) not in (2, 3):
+        if fact is None or atom.negated or len(atom.arguments) != 2:
             return None
-        name, subject, value = atom.predicate, *atom.arguments[:2]
-        functional = name in self.policy.functional or name in self.sources.functional
-        pairs = {*self.policy.disjoint, *self.sources.disjoint}
+        name, subject, value = atom.predicate, *atom.arguments
+        functional, pairs = name in self._functional, self._disjoint
         if not functional and not pairs:
             return None
         for other in self.facts.match(Atom(name, (subject, Variable("V"))), self.valid_on):
@@ -70,12 +81,11 @@ class Contests:
                 continue
             if not self._counts_against(fact, other):
                 continue
-            mine = Atom(name, (subject, value))
             if functional and compare(Operator.EQUAL, value, rival) is Truth.FALSE:
                 if not self._same_entity(value, rival):
-                    return Contest(f"functional {name}", mine, other.atom, other)
+                    return Contest(f"functional {name}", atom, other.atom, other)
             elif (value, rival) in pairs or (rival, value) in pairs:
-                return Contest("disjoint", mine, other.atom, other)
+                return Contest("disjoint", atom, other.atom, other)
         return None
 
     def _same_entity(self, left: object, right: object) -> bool:

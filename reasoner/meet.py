@@ -8,6 +8,7 @@ from .atom import Atom, Term, Variable, render_term
 from .clause import Comparison, Literal, Operator, Positive
 from .hop import DimensionType, Direction, ValueKind, is_same_name
 from .plan import (
+    Anything,
     Bound,
     Constraint,
     Exclusion,
@@ -89,6 +90,8 @@ class StepPredicates:
                 return self.answers(operand, body)
             case Given(value):
                 return value
+            case Anything():
+                return body.fresh("anything")
 
 
 def step_predicate(step: int) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kb.quantity import Date, Quantity, Truth
 
@@ -19,6 +19,7 @@ from .atom import Atom, Constant, Symbol, Variable, render_term
 from .bodies import (
     Answers,
     Bindings,
+    NotCovered,
     bound_positions,
     collect,
     compare_literal,
@@ -28,7 +29,9 @@ from .bodies import (
     value_of,
 )
 from .clause import Clause, Comparison, bind_atom, render_literal
-from .facts import FactBase, Signature
+from .closed_slice import close_slice, merge_slices, uncertain_rows
+from .facts import FactBase
+from .inquiry import Inquiry
 from .magic import (
     Assign,
     Collect,
@@ -39,7 +42,9 @@ from .magic import (
     expression_names,
     is_anonymous,
     literal_names,
+    names_of,
 )
+from .slice import AggregatePremise, ComparisonPremise, Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement
 
@@ -65,7 +70,8 @@ class _Walk:
     at: int
     bindings: Bindings
     missing: tuple[Missing, ...] = ()
-    reads: tuple[Atom, ...] = ()
+    reads: tuple[tuple[Atom, Atom], ...] = ()
+    """Atoms of the body that were read, each with the call that was made for it."""
 
 
 def requirement_text(atom: Atom) -> str:
@@ -79,18 +85,34 @@ def requirement_text(atom: Atom) -> str:
     return f"{'-' if atom.negated else ''}{atom.predicate}({inner})"
 
 
-@dataclass(slots=True)
 class Openness:
     """Finds the open requirements of a goal.
 
-    `ensure` makes a call of the slice where none covers a pattern, so that the witness shows it.
+    A requirement is traced through the policy's own rules; predicates of the prelude are asked for
+    as they are. Calls that the slice of the goal did not make are made now, so that the witness can
+    show them.
     """
 
-    clauses: Mapping[Signature, Sequence[Clause]]
-    answers: Answers
-    ensure: Callable[[Atom], None]
-    _best: dict[str, tuple[Missing, ...]] = field(default_factory=dict)
-    _later: list[tuple[Missing, ...]] = field(default_factory=list)
+    def __init__(self, inquiry: Inquiry, part: Slice) -> None:
+        self.inquiry = inquiry
+        self.clauses = inquiry.own_clauses()
+        self.facts = inquiry.facts
+        self.slices = [part]
+        self.answers = self._answers()
+        self._asked: dict[Atom, None] = {}
+        self._found: tuple[Missing, ...] = ()
+        self._best: dict[str, tuple[Missing, ...]] = {}
+        self._later: list[tuple[Missing, ...]] = []
+
+    def _answers(self) -> Answers:
+        part = merge_slices(self.slices)
+        return Answers(part.demands, part.lookups, uncertain_rows(part, close_slice(part)))
+
+    def shown(self) -> tuple[Atom, ...]:
+        """Give the calls that show the missing atoms to be missing."""
+        return tuple(
+            call for call in self._asked if any(covers(call, item.atom) for item in self._found)
+        )
 
     def missing(self, goal: Atom) -> tuple[Missing, ...]:
         """Give everything missing, that of the closest rule first."""
@@ -100,7 +122,20 @@ class Openness:
             for item in group:
                 key = (requirement_text(item.atom), item.rule, item.undetermined)
                 found.setdefault(key, item)
-        return tuple(found.values())[:MOST_REQUIREMENTS]
+        self._found = tuple(found.values())[:MOST_REQUIREMENTS]
+        return self._found
+
+    def ensure(self, pattern: Atom) -> None:
+        """Make a call unless another covers it. Raises NotCovered if the budget is spent."""
+        self._asked[pattern] = None
+        try:
+            self.answers.rows(pattern)
+        except NotCovered:
+            part = self.inquiry.slice(pattern)
+            if not part.complete:
+                raise
+            self.slices.append(part)
+            self.answers = self._answers()
 
     def _rows(self, pattern: Atom) -> Sequence[Atom]:
         self.ensure(pattern)
@@ -193,13 +228,15 @@ class Openness:
         pattern = bind_atom(atom, walk.bindings)
         rows = self._rows(pattern)
         walks = []
-        for row in rows[:_MOST_ROWS]:
+        certain = [row for row in rows if row not in self.answers.uncertain]
+        for row in certain[:_MOST_ROWS]:
             extended = match_row(atom, row, walk.bindings)
             if extended is not None:
-                walks.append(_Walk(walk.at + 1, extended, walk.missing, (*walk.reads, atom)))
+                reads = (*walk.reads, (atom, pattern))
+                walks.append(_Walk(walk.at + 1, extended, walk.missing, reads))
         if walks:
             return walks[::-1]
-        item = Missing(pattern, clause.id)
+        item = self._stated_elsewhere(atom, pattern, walk, clause) or Missing(pattern, clause.id)
         return [_Walk(walk.at + 1, walk.bindings, (*walk.missing, item), walk.reads)]
 
     def _collect(self, step: Collect, walk: _Walk, clause: Clause) -> Iterable[_Walk]:
@@ -236,19 +273,52 @@ class Openness:
         """Name the atom that gave the value which a comparison refuses, its value left open."""
         names = literal_names(comparison)
         text = render_literal(comparison, walk.bindings)
-        givers = [
-            atom
-            for atom in reversed(walk.reads)
-            if any(isinstance(a, Variable) and a.name in names for a in atom.arguments)
-        ]
-        stated = [atom for atom in givers if atom.signature not in self.clauses]
-        culprit = next(iter((*stated, *givers)), clause.head)
-        others = {name: value for name, value in walk.bindings.items() if name not in names}
+        givers = [read for read in reversed(walk.reads) if names & names_of(read[0])]
+        stated = [read for read in givers if read[0].signature not in self.clauses]
+        culprits = [*stated, *givers]
+        atom = culprits[0][1] if culprits else bind_atom(clause.head, walk.bindings)
         detail = f"{render_literal(comparison)} is needed, but {text} is {truth.value}"
         undetermined = text if truth is Truth.UNDETERMINED else ""
-        atom = bind_atom(culprit, others)
         self.ensure(atom)
         return Missing(atom, clause.id, detail, undetermined)
+
+    def _stated_elsewhere(
+        self, atom: Atom, pattern: Atom, walk: _Walk, clause: Clause
+    ) -> Missing | None:
+        """Ask for a statement again that stands in a document of the wrong kind or issuer."""
+        if atom.signature != STATED_BY or not isinstance(pattern.arguments[0], str):
+            return None
+        entry = atom.arguments[0]
+        for read, call in reversed(walk.reads):
+            if entry in read.arguments:
+                needed = requirement_text(pattern).partition(", ")[2]
+                kinds = sorted(self._kinds(pattern.arguments[0]))
+                shown = ", ".join(kinds) if kinds else "a document of unknown kind"
+                detail = f"stated_by(.., {needed} is needed; it is stated in: {shown}"
+                return Missing(call, clause.id, detail)
+        return None
+
+    def _kinds(self, statement_id: str) -> set[str]:
+        where = Atom("stated_in", (statement_id, Variable("D")))
+        return {
+            str(kind.atom.arguments[1])
+            for fact in self.facts.match(where, self.inquiry.valid_on)
+            for kind in self.facts.match(
+                Atom("document_kind", (fact.atom.arguments[1], Variable("K"))),
+                self.inquiry.valid_on,
+            )
+        }
+
+
+STATED_BY = ("stated_by", 4)
+
+
+def covers(general: Atom, atom: Atom) -> bool:
+    """Whether a call gives every answer that another would give."""
+    return general.signature == atom.signature and all(
+        isinstance(own, Variable) or own == other
+        for own, other in zip(general.arguments, atom.arguments, strict=True)
+    )
 
 
 def requirement_id(atom: str, rule: str) -> str:
@@ -276,9 +346,11 @@ def write_requirement(
         found = sources.candidates(query, name)
         rejected = found.rejected
         if found.accepted:
-            code = AbstentionCode.GAP_IN_EXTRACTION
-        elif rejected:
+            detail = detail or f"passages about it, unread: {'; '.join(found.accepted)}"
+        if rejected:
             code = AbstentionCode.UNVERIFIED_ENTITY
+        elif found.accepted:
+            code = AbstentionCode.GAP_IN_EXTRACTION
         else:
             code = AbstentionCode.GAP_IN_CORPUS
     return OpenRequirement(
@@ -341,3 +413,28 @@ def _expected(atom: Atom, facts: FactBase) -> str:
         case str() | Symbol():
             return "name"
     return "number"
+
+
+def undetermined_requirements(part: Slice) -> tuple[OpenRequirement, ...]:
+    """Name the undetermined comparisons of a slice whose goal is possible only."""
+    found: dict[str, str] = {}
+    for instance in part.instances:
+        for premise in instance.premises:
+            if (
+                isinstance(premise, (ComparisonPremise, AggregatePremise))
+                and premise.truth is Truth.UNDETERMINED
+            ):
+                found.setdefault(premise.text, instance.rule_id)
+    return tuple(
+        OpenRequirement(
+            id=requirement_id(text, rule),
+            atom=text,
+            code=AbstentionCode.UNDETERMINED,
+            rule=rule,
+            query="",
+            expected="a more precise value",
+            entity_test="",
+            detail="the sources are not precise enough",
+        )
+        for text, rule in sorted(found.items())
+    )

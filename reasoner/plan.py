@@ -46,7 +46,12 @@ class Given:
     value: Constant
 
 
-Operand = Named | Reference | Given
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Whatever there is, in `d(_, X)` or `d(X, _)`."""
+
+
+Operand = Named | Reference | Given | Anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +281,13 @@ def value_kind(plan: Plan, reference: Reference) -> ValueKind:
     if isinstance(step, Count):
         return ValueKind.NUMBER
     return ValueKind.ENTITY
+
+
+def extreme_word(plan: Plan, extreme: Extreme, measure: Reference) -> str:
+    """Name an end of the order of a step's values: `earliest`, `greatest`."""
+    if value_kind(plan, measure) is ValueKind.TIME:
+        return "earliest" if extreme is Extreme.LEAST else "latest"
+    return extreme.value
 
 
 def type_problems(plan: Plan) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
     )
     predicates = StepPredicates(plan, shared)
     clauses = [clause for definition in plan.definitions for clause in _define(plan, definition)]
+    clauses += _invert(plan)
     for index in sorted(shared):
         clauses += _compile_step(predicates, plan.steps[index], step_predicate(index))
     clauses += _compile_step(predicates, plan.steps[last], ANSWER)
@@ -77,13 +78,15 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
         for known in plan.dimensions
         if known.closed_by and any(_reads_closed(clause) for clause in clauses)
     )
-    text = _policy_text(closed, clauses)
+    functional = tuple(known.name for known in plan.dimensions if known.functional)
+    text = _policy_text(closed, functional, clauses)
     policy = Policy(
         id="question",
         version="1",
         effective=(None, None),
         clauses=tuple(clauses),
         closed=closed,
+        functional=functional,
         text=text,
         digest=hashlib.sha256(text.encode()).hexdigest(),
     )
@@ -135,6 +138,22 @@ def _define(plan: Plan, definition: Definition) -> list[Clause]:
     return clauses
 
 
+def _invert(plan: Plan) -> list[Clause]:
+    """Let a dimension follow from those whose inverse it is."""
+    names = {known.name for known in plan.dimensions}
+    clauses = []
+    for known in plan.dimensions:
+        if known.inverse in names:
+            implied = plan.type_of(known.inverse)
+            body = Body()
+            subject, value = body.fresh("subject"), body.fresh(known.name)
+            add_stated(body, known, subject, value)
+            lead = f"the {implied.label} of {spoken(value)} is {spoken(subject)}"
+            name = f"{implied.name}_from_{known.name}"
+            clauses.append(rule(Atom(implied.name, (value, subject)), body, name, lead=lead))
+    return clauses
+
+
 def _elapsed(plan: Plan, elapsed: Elapsed, body: Body, subject: Term) -> Term:
     start, end = body.fresh(elapsed.start), body.fresh(elapsed.end)
     add_stated(body, plan.type_of(elapsed.start), subject, start)
@@ -167,11 +186,14 @@ def _reads_closed(clause: Clause) -> bool:
     return any(isinstance(literal, Absent | Aggregate) for literal in clause.body)
 
 
-def _policy_text(closed: tuple[ClosedDeclaration, ...], clauses: list[Clause]) -> str:
+def _policy_text(
+    closed: tuple[ClosedDeclaration, ...], functional: tuple[str, ...], clauses: list[Clause]
+) -> str:
     lines = ["%! policy: question", "%! version: 1", ""]
     lines += (
         f"closed({each.predicate}/{each.arity}, {render_term(each.source)})." for each in closed
     )
+    lines += (f"functional({name})." for name in functional)
     for clause in clauses:
         lines += [
             "",

@@ -6,11 +6,11 @@ from .atom import Constant, Symbol
 from .clause import Operator
 from .hop import Direction, ValueKind
 from .plan import (
+    Anything,
     Bound,
     Constraint,
     Count,
     Exclusion,
-    Extreme,
     Extremum,
     Given,
     Holds,
@@ -23,6 +23,7 @@ from .plan import (
     Same,
     Superlative,
     Threshold,
+    extreme_word,
     value_kind,
 )
 
@@ -44,8 +45,11 @@ _IT = "it"
 
 
 def understood_as(plan: Plan) -> str:
-    """Give one sentence for a plan, naming every entity as the knowledge base does."""
-    return _Words(plan, None).sentence()
+    """Give one sentence for a plan, naming every entity as the knowledge base does.
+
+    What was chosen for the asker or is not known follows in parentheses.
+    """
+    return "".join([_Words(plan, None).sentence(), *(f" ({note})" for note in plan.notes)])
 
 
 class _Words:
@@ -64,7 +68,7 @@ class _Words:
                 who = [self.operand(each.entity) for each in candidates]
                 said = {_Words(self.plan, each.entity).step(each.measure) for each in candidates}
                 if len(said) == 1:
-                    end = self.extreme(extreme, candidates[0].measure)
+                    end = extreme_word(self.plan, extreme, candidates[0].measure)
                     return f"which of {_and(who)} has the {end} value of: {said.pop()}"
                 by = (
                     f"{name} by {self.step(each.measure)}"
@@ -92,11 +96,6 @@ class _Words:
             case Holds(member, step):
                 return f"whether {self.operand(member)} is {self.step(step)}"
 
-    def extreme(self, extreme: Extreme, measure: Reference) -> str:
-        if value_kind(self.plan, measure) is ValueKind.TIME:
-            return "earliest" if extreme is Extreme.LEAST else "latest"
-        return extreme.value
-
     def operand(self, operand: Operand) -> str:
         if self.it is not None and operand == self.it:
             return _IT
@@ -105,6 +104,8 @@ class _Words:
                 return " or ".join(f"“{reading}”" for reading in readings)
             case Given(value):
                 return _value(value)
+            case Anything():
+                return "anything"
             case Reference():
                 return self.step(operand)
 
@@ -117,6 +118,7 @@ class _Words:
         if not isinstance(step, Meet):
             return f"the answer of step {reference.step + 1}"
         said: list[str] = []
+        whose: list[str] = []
         for condition in step.conditions:
             match condition:
                 case Constraint(hop, operand):
@@ -124,13 +126,22 @@ class _Words:
                     if hop.direction is Direction.FORWARD:
                         said.append(f"the {label} of {self.operand(operand)}")
                     else:
-                        said.append(f"that whose {label} is {self.operand(operand)}")
+                        whose.append(f"whose {label} is {self.operand(operand)}")
                 case Bound(dimension, thresholds):
                     used = self.plan.type_of(dimension)
                     bounds = self.thresholds(thresholds, used.kind)
-                    said.append(f"that whose {used.label} is {bounds}")
-                case Exclusion(operand):
-                    said.append(f"other than {self.operand(operand)}")
+                    whose.append(f"whose {used.label} is {bounds}")
+                case Exclusion():
+                    pass
+        if whose:
+            said.append(f"that {' and '.join(whose)}")
+        if len(said) > 1:
+            said = [f"what is both {' and '.join(said)}"]
+        said += (
+            f"other than {self.operand(condition.operand)}"
+            for condition in step.conditions
+            if isinstance(condition, Exclusion)
+        )
         return ", ".join(said)
 
     def thresholds(self, thresholds: tuple[Threshold, ...], kind: ValueKind) -> str:

@@ -16,6 +16,7 @@ import argparse
 import calendar
 import datetime
 import functools
+import gc
 import gzip
 import hashlib
 import json
@@ -34,6 +35,8 @@ PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcd
 """Digest of the rules that stand beside every policy."""
 PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
 """What these rules conclude."""
+FACTS_DECODER = "facts/1"
+"""Decoder of facts files; their lookups are read again from the file."""
 IDENTITY = "prelude.identity:"
 """Begins the names of rules that carry a predicate over to other names of an entity."""
 NEVER_RENAMED = frozenset(
@@ -115,8 +118,8 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def _no_constant(name: str) -> NoReturn:
-    reject("NOT_CANONICAL", "", f"{name} is no JSON number")
+def _no_number(text: str) -> NoReturn:
+    reject("NOT_CANONICAL", "", f"{text} is no integer; the format has no other numbers")
 
 
 def read_canonical(data: bytes) -> dict[str, Any]:
@@ -128,7 +131,7 @@ def read_canonical(data: bytes) -> dict[str, Any]:
     if text.startswith("\ufeff"):
         reject("NOT_CANONICAL", "", "the certificate begins with a byte order mark")
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_number, parse_float=_no_number)
         same = canonical(value) == data
         if not same:
             json.loads(text, object_pairs_hook=_unique)
@@ -242,6 +245,10 @@ _TERM = re.compile(
     r"|_*[a-z][A-Za-z0-9_]*|#inf|#sup",
     re.ASCII,
 )
+
+
+_PLAIN_ATOM = re.compile(r"(-?_*[a-z][A-Za-z0-9_]*)(?:\((.+)\))?", re.ASCII | re.DOTALL)
+_PLAIN_ARGUMENT = re.compile(rf"({_TERM.pattern})(, |\Z)", re.ASCII)
 
 
 def write_text(text: str) -> str:
@@ -1223,7 +1230,7 @@ class Rule:
 
     __slots__ = (
         *("body", "cite", "head", "head_names", "head_text", "id", "plans", "says", "sign", "text"),
-        *("tree", "variables"),
+        *("head_row", "tree", "variables"),
     )
 
     def __init__(
@@ -1234,6 +1241,7 @@ class Rule:
         self.sign = signature(self.head)
         self.head_text = atom_writer(self.head)
         self.head_names = frozenset(expression_variables(self.head))
+        self.head_row = row_maker(self.head)
         self.body = read_body(tree["body"])
         self.variables = self.head_names.union(
             *(literal.names for literal in self.body if literal.kind != "absent")
@@ -1248,17 +1256,71 @@ class Rule:
         return self.plans[key]
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A body literal in its place: `assigns` is the variable a test computes, if it does.
+Bindings = dict[str, str]
+"""Values of variables, as canonical terms."""
 
-    Of an aggregate, `shared` are the names it shares with its clause, `inner` its conditions.
+
+class Planned:
+    """A body literal in its place, where the variables in `known` are bound.
+
+    `assigns` is the variable a test computes, if it does. Of an aggregate, `shared` are the names
+    it shares with its clause, `inner` its conditions. Of an atom, `bound` are the positions known
+    beforehand, `fresh` the variables a row binds, `repeats` pairs of positions that must agree.
     """
 
-    literal: Literal
-    assigns: str = ""
-    shared: frozenset[str] = frozenset()
-    inner: tuple[Planned, ...] = ()
+    __slots__ = ("assigns", "bound", "call", "fresh", "inner", "literal", "repeats", "shared")
+
+    def __init__(
+        self,
+        literal: Literal,
+        known: set[str],
+        *,
+        assigns: str = "",
+        shared: frozenset[str] = frozenset(),
+        inner: tuple[Planned, ...] = (),
+    ) -> None:
+        self.literal, self.assigns, self.shared, self.inner = literal, assigns, shared, inner
+        bound: list[int] = []
+        fresh: dict[str, int] = {}
+        repeats: list[tuple[int, int]] = []
+        for position, item in enumerate(literal.tree.get("arguments", ())):
+            name = item.get("variable")
+            if name is None or name in known:
+                bound.append(position)
+            elif name in fresh:
+                repeats.append((fresh[name], position))
+            else:
+                fresh[name] = position
+        self.bound, self.repeats = tuple(bound), repeats
+        self.fresh = list(fresh.items())
+        self.call = row_maker(literal.tree, known)
+
+    def extend(self, bindings: Bindings, row: Arguments) -> Bindings | None:
+        """Bind what a row binds; None where a variable would have two values."""
+        for first, second in self.repeats:
+            if row[first] != row[second]:
+                return None
+        if not self.fresh:
+            return bindings
+        extended = bindings.copy()
+        for name, position in self.fresh:
+            extended[name] = row[position]  # type: ignore[assignment]  # rows are ground
+        return extended
+
+
+def row_maker(tree: Tree, known: set[str] | None = None) -> Callable[[Bindings], Arguments]:
+    """Make a fast writer of the arguments of an atom; None for variables not in `known`."""
+    items = tree.get("arguments", ())
+    names = [item.get("variable") for item in items]
+    if len(items) > 1 and all(name and (known is None or name in known) for name in names):
+        return operator.itemgetter(*names)
+    parts = [
+        (name if known is None or name in known else "", None)
+        if name
+        else ("", write_term(item, _UNBOUND))
+        for name, item in zip(names, items, strict=True)
+    ]
+    return lambda bindings: tuple([bindings[name] if name else text for name, text in parts])
 
 
 def ordered(body: Sequence[Literal], bound: set[str], outer: frozenset[str]) -> list[Planned]:
@@ -1275,7 +1337,7 @@ def ordered(body: Sequence[Literal], bound: set[str], outer: frozenset[str]) -> 
                 break
         else:
             literal = min(waiting, key=lambda item: _rank(item, bound))
-            planned = Planned(literal)
+            planned = Planned(literal, bound)
         waiting.remove(literal)
         plan.append(planned)
         bound |= literal.names
@@ -1304,13 +1366,13 @@ def _ready(
     match literal.kind:
         case "comparison":
             if not free:
-                return Planned(literal)
+                return Planned(literal, bound)
             if literal.tree["operator"] != "=":
                 return None
             for side, other in (("left", "right"), ("right", "left")):
                 name = literal.tree[side].get("variable", "")
                 if free == {name} and name not in held | expression_variables(literal.tree[other]):
-                    return Planned(literal, name)
+                    return Planned(literal, bound, assigns=name)
             return None
         case "aggregate":
             inside = (
@@ -1327,8 +1389,8 @@ def _ready(
                 if literal.tree["operator"] != "=" or not name or name in held:
                     return None
             inner = tuple(ordered(literal.conditions, set(shared), shared))
-            return Planned(literal, name, shared, inner)
-    return None if free else Planned(literal)
+            return Planned(literal, bound, assigns=name, shared=shared, inner=inner)
+    return None if free else Planned(literal, bound)
 
 
 @dataclass(frozen=True)
@@ -1494,7 +1556,9 @@ def identity_rule(sign: str) -> Rule:
     name, _, arity = sign.rpartition("/")
     others = "".join(f", V{number}" for number in range(1, int(arity)))
     text = f"{name}(X{others}) :- alias(X, Y), {name}(Y{others})."
-    return Rule(f"{IDENTITY}{sign}", Reader(text).statement(), text, None, None)
+    says = "What is stated of {Y} holds of {X}: both name one entity"
+    tree = Reader(text).statement()
+    return Rule(f"{IDENTITY}{sign}", tree, text, "Proofweave prelude, identity", says)
 
 
 def literal_signatures(literal: Literal) -> Iterator[str]:
@@ -1515,7 +1579,7 @@ class Calls:
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[Arguments, bool]] = {}
-        self._indexes: dict[tuple[str, tuple[int, ...]], dict[Arguments, list[Arguments]]] = {}
+        self._indexes: dict[tuple[str, tuple[int, ...]], dict[object, list[Arguments]]] = {}
 
     def add(self, sign: str, row: Arguments, *, certain: bool = True) -> bool:
         """Add a row; False if it was there already."""
@@ -1525,26 +1589,33 @@ class Calls:
         rows[row] = certain
         for (other, bound), index in self._indexes.items():
             if other == sign:
-                index.setdefault(tuple(row[i] for i in bound), []).append(row)
+                key = row[bound[0]] if len(bound) == 1 else tuple([row[i] for i in bound])
+                index.setdefault(key, []).append(row)
         return True
 
-    def matching(self, sign: str, call: Arguments) -> Sequence[Arguments]:
+    def matching(
+        self, sign: str, call: Arguments, bound: tuple[int, ...] | None = None
+    ) -> Sequence[Arguments]:
         """Give the rows that agree with the bound arguments of a call, in order of addition."""
         rows = self.rows.get(sign)
         if not rows:
             return ()
-        bound = tuple(i for i, item in enumerate(call) if item is not None)
+        if bound is None:
+            bound = tuple(i for i, item in enumerate(call) if item is not None)
         if len(bound) == len(call):
             return (call,) if call in rows else ()
         if not bound:
             return list(rows)
+        single = bound[0] if len(bound) == 1 else None
         index = self._indexes.get((sign, bound))
         if index is None:
             index = {}
             for row in rows:
-                index.setdefault(tuple(row[i] for i in bound), []).append(row)
+                key = row[single] if single is not None else tuple([row[i] for i in bound])
+                index.setdefault(key, []).append(row)
             self._indexes[sign, bound] = index
-        return index.get(tuple(call[i] for i in bound), ())
+        wanted = call[single] if single is not None else tuple([call[i] for i in bound])
+        return index.get(wanted, ())
 
 
 def extend(tree: Tree, bindings: dict[str, str], row: Arguments) -> dict[str, str] | None:
@@ -1621,12 +1692,6 @@ class Texts:
         if digest not in self._facts:
             self._facts[digest] = read_facts(self.text(source, record), source)
         return self._facts[digest]
-
-    def matching_facts(
-        self, source: str, record: Mapping[str, str], sign: str, pattern: Arguments
-    ) -> Sequence[Arguments]:
-        """Give the facts of a facts file that agree with a pattern."""
-        return self.facts(source, record).matching(sign, pattern)
 
 
 def read_facts(text: str, source: str) -> Calls:
@@ -1803,6 +1868,7 @@ class Examination:
         self.trusted: list[str] = []
         self.not_given: list[str] = []
         self.terms: set[str] = set()
+        self.ground: dict[str, Ground] = {}
         self.policies: list[PolicyText] = []
         self.rules: dict[str, Rule] = {}
         self.rules_by_sign: dict[str, list[Rule]] = {}
@@ -1953,7 +2019,8 @@ class Examination:
             rule = identity_rule(name.removeprefix(IDENTITY))
         except (ValueError, Unreadable):
             reject("RULE_MISMATCH", where, f"{name!r} names no identity rule")
-        if rule.tree != record["clause"] or rule.text != record["text"]:
+        stated = {"clause": rule.tree, "text": rule.text, "cite": rule.cite, "says": rule.says}
+        if stated != record:
             reject("RULE_MISMATCH", where, "an identity rule has another form")
         if rule.sign in self.rules_by_sign or rule.sign in NEVER_RENAMED:
             reject("RULE_MISMATCH", where, f"{rule.sign} is not carried over to other names")
@@ -2048,7 +2115,38 @@ class Examination:
         return hashlib.sha256(canonical({**form, "modality": "asserted"})).hexdigest()
 
     def check_atom(self, text: str, where: str) -> Ground:
-        """Read a ground atom in its canonical form."""
+        """Read a ground atom in its canonical form; each once."""
+        found = self.ground.get(text)
+        if found is None:
+            found = self.ground[text] = self._read_plain(text) or self._read_ground(text, where)
+        return found
+
+    def _read_plain(self, text: str) -> Ground | None:
+        """Read `p(term, term)` fast; None where the full reader must look."""
+        match = _PLAIN_ATOM.fullmatch(text)
+        if match is None:
+            return None
+        name, inner = match.groups("")
+        row: list[str | None] = []
+        position, is_last = 0, not inner
+        while position < len(inner):
+            argument = _PLAIN_ARGUMENT.match(inner, position)
+            if argument is None:
+                return None
+            term = argument[1]
+            if term not in self.terms:
+                try:
+                    if write_value(read_value(term)) != term:
+                        return None
+                except (ValueError, TypeError):
+                    return None
+                self.terms.add(term)
+            row.append(term)
+            position, is_last = argument.end(), not argument[2]
+        return (f"{name}/{len(row)}", tuple(row)) if is_last else None
+
+    @staticmethod
+    def _read_ground(text: str, where: str) -> Ground:
         try:
             sign, row, tree = read_atom(text)
         except Unreadable as error:
@@ -2292,8 +2390,10 @@ class Examination:
     def read_witness(self) -> None:
         """Read the calls with their answers, and the contested atoms."""
         witness = self.certificate["witness"]
-        for side in witness["contested"]:
-            for item in side["sides"]:
+        for index, conflict in enumerate(witness["contested"]):
+            if len(conflict["sides"]) != 2:
+                reject("STRUCTURE", f"witness/contested/{index}", "a conflict has two sides")
+            for item in conflict["sides"]:
                 self.masked.add(self.check_atom(item["atom"], "witness/contested"))
         for name, calls in (("demands", self.demands), ("lookups", self.lookups)):
             patterns = [record["pattern"] for record in witness[name]]
@@ -2301,6 +2401,13 @@ class Examination:
                 reject("NOT_CANONICAL", f"witness/{name}", "patterns are not sorted, or repeated")
             for index, record in enumerate(witness[name]):
                 calls.append(self._read_call(record, f"witness/{name}/{index}"))
+        for demand in self.demands:
+            if demand.sign not in self.rules_by_sign and demand.sign not in NEVER_RENAMED:
+                # A stored predicate is demanded where entities have other names.
+                self.rules_by_sign[demand.sign] = [identity_rule(demand.sign)]
+        for sign, groups in self.calls.items():  # the closest call covers first
+            closest = sorted(groups, key=lambda bound: (-len(bound), bound))
+            self.calls[sign] = {bound: groups[bound] for bound in closest}
 
     def _read_call(self, record: dict[str, Any], where: str) -> Call:
         try:
@@ -2334,8 +2441,21 @@ class Examination:
         group[key] = call
         return call
 
-    def rows_of(self, sign: str, args: Arguments, where: str) -> list[tuple[Arguments, bool]]:
-        """Give the answers of the call that covers a call, each with whether it is certain."""
+    def is_masked(self, sign: str, row: Arguments) -> bool:
+        """Whether an atom is contested, also where it names its statement."""
+        if not self.masked:
+            return False
+        if len(row) == 3 and str(row[2]).startswith('"st:'):
+            sign, row = f"{sign[:-1]}2", row[:2]
+        return (sign, row) in self.masked
+
+    def rows_of(
+        self, sign: str, args: Arguments, where: str, *, positive: bool = False
+    ) -> list[tuple[Arguments, bool]]:
+        """Give the answers of the call that covers a call, each with whether it is certain.
+
+        Contested rows support nothing, but they are not absent either.
+        """
         for bound, group in self.calls.get(sign, {}).items():
             if any(args[i] is None for i in bound):
                 continue
@@ -2347,7 +2467,7 @@ class Examination:
             return [
                 (row, certain[row])
                 for row in call.answers.matching(sign, args)
-                if (sign, row) not in self.masked
+                if not (positive and self.is_masked(sign, row))
             ]
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
@@ -2362,16 +2482,17 @@ class Examination:
                 yield bound, certain
                 continue
             planned = plan[index]
-            literal, tree = planned.literal, planned.literal.tree
+            literal = planned.literal
             match literal.kind:
                 case "positive":
-                    call = arguments(tree, bound)
-                    for row, sure in reversed(self.rows_of(literal.sign, call, where)):
-                        extended = extend(tree, bound, row)
+                    for row, sure in reversed(
+                        self.rows_of(literal.sign, planned.call(bound), where, positive=True)
+                    ):
+                        extended = planned.extend(bound, row)
                         if extended is not None:
                             stack.append((index + 1, extended, certain and sure))
                 case "absent":
-                    rows = self.rows_of(literal.sign, arguments(tree, bound), where)
+                    rows = self.rows_of(literal.sign, planned.call(bound), where)
                     if not any(sure for _, sure in rows):
                         stack.append((index + 1, bound, certain and not rows))
                 case "comparison":
@@ -2480,13 +2601,11 @@ class Examination:
     def check_calls(self) -> None:
         """Re-enumerate the rule bodies of every demand, and re-read every lookup."""
         demanded = {demand.sign for demand in self.demands}
-        renamed = self._has_other_names()
+        renamed = bool(self.lookups) and self._has_other_names()
         for demand in self.demands:
             self._check_demand(demand)
         for lookup in self.lookups:
-            carried = (
-                renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
-            )
+            carried = renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
             if lookup.sign not in demanded and (carried or lookup.sign in self.rules_by_sign):
                 reject(
                     "WITNESS_INCOMPLETE",
@@ -2505,10 +2624,12 @@ class Examination:
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
                 continue
+            if not self._binds_head(rule, bindings):
+                continue  # a fact about everything, such as under(V, V), binds nothing here
             for bound, certain in self.enumerate(rule.plan(bindings), bindings, demand.where):
-                head = arguments(rule.head, bound)
-                if None in head or (demand.sign, head) in self.masked:
-                    continue  # a fact about everything, such as under(V, V), binds nothing here
+                head = rule.head_row(bound)
+                if self.is_masked(demand.sign, head):
+                    continue
                 if head not in rows or (certain and not rows[head]):
                     reject(
                         "WITNESS_INCOMPLETE",
@@ -2517,21 +2638,30 @@ class Examination:
                         "which is not among the answers",
                     )
 
+    @staticmethod
+    def _binds_head(rule: Rule, bindings: Bindings) -> bool:
+        return bool(rule.body) or rule.head_names <= bindings.keys()
+
     def _check_lookup(self, lookup: Call) -> None:
         rows = set(lookup.answers.rows.get(lookup.sign, {}))
         sources = self.certificate["sources"]
         match lookup.basis:
             case "facts":
-                self.lookup_sources |= {
-                    name for name, record in sources.items() if record["decoder"] == "facts/1"
+                files = {
+                    name for name, record in sources.items() if record["decoder"] == FACTS_DECODER
                 }
+                if not files:
+                    reject("LOOKUP_MISMATCH", lookup.where, "no facts file is among the sources")
+                self.lookup_sources |= files
+                shown = ", ".join(sorted(sources[name]["title"] for name in files))
+                self.trust(f"that the facts of the request all stand in {shown}")
                 if self.texts is None:
                     return
                 expected = {
                     row
-                    for name in self.lookup_sources
-                    for row in self.texts.matching_facts(
-                        name, sources[name], lookup.sign, lookup.pattern
+                    for name in files
+                    for row in self.texts.facts(name, sources[name]).matching(
+                        lookup.sign, lookup.pattern
                     )
                 }
                 expected |= {
@@ -2578,7 +2708,7 @@ class Examination:
         return self.texts is not None and any(
             self.texts.facts(name, record).rows.get(sign)
             for name, record in sources.items()
-            if record["decoder"] == "facts/1"
+            if record["decoder"] == FACTS_DECODER
         )
 
     def _assumption(self, text: str) -> Ground:
@@ -2689,8 +2819,6 @@ class Examination:
         for index, item in enumerate(self.certificate["witness"]["contested"]):
             where = f"witness/contested/{index}"
             sides = item["sides"]
-            if len(sides) != 2:
-                reject("STRUCTURE", where, "a conflict has two sides")
             for side in sides:
                 if self.atoms.get(side["step"]) != side["atom"]:
                     reject("WITNESS_UNPROVED", where, f"nothing proves {side['atom']}")
@@ -2823,8 +2951,11 @@ class Examination:
             self.check_atom(atom, "assumptions")
         if certificate["verdict"] != "ABSTAINED":
             _require_all("assumptions", assumptions, assumed)
+        read = {(call.sign, call.pattern) for call in self.demands if call.is_used}
         for call in (*self.demands, *self.lookups):
-            if not call.is_used and not _generalizes(call.pattern, self.goal):
+            call.is_used = call.is_used or (call.sign, call.pattern) in read
+            is_root = call.sign == self.goal_sign and _agrees(call.pattern, self.goal)
+            if not call.is_used and not is_root:
                 reject("UNUSED", call.where, "nothing reads this call")
         for sign in sorted(self.closed_used):
             self.trust(f"that the named source is complete for {sign}, as the policy declares")
@@ -2835,24 +2966,24 @@ class Examination:
         certificate = self.certificate
         if not certificate["answers"]:
             return
-        steps = {step["id"]: step for step in certificate["steps"]}
+        steps = certificate["steps"]
         budget = 200_000 + 40 * len(steps)
         done = True
         for answer in certificate["answers"]:
-            needed, waiting = {answer["step"]}, [answer["step"]]
-            while waiting:
-                for premise in steps[waiting.pop()]["premises"]:
-                    if premise not in needed:
-                        needed.add(premise)
-                        waiting.append(premise)
+            last = int(answer["step"][1:])
+            needed = {answer["step"]}
             leaves: dict[str, list[Ground]] = {}
-            for name in sorted(needed, key=lambda item: int(item[1:])):
-                step = steps[name]
+            for number in range(last - 1, -1, -1):  # premises come before what they prove
+                step = steps[number]
+                name = step["id"]
+                if name not in needed:
+                    continue
+                needed.update(step["premises"])
                 if "rule" in step or name not in self.atoms:
                     continue
-                unit = step.get("statement") if step["kind"] == "stated" else None
-                atom = self.check_atom(step["conclusion"], "steps")
-                leaves.setdefault(unit or step["conclusion"], []).append(atom)
+                conclusion = step["conclusion"]
+                unit = step["statement"] if step["kind"] == "stated" else conclusion
+                leaves.setdefault(unit, []).append(self.check_atom(conclusion, "steps"))
             goal = self.check_atom(answer["atom"], "answers")
             search = Derivation(self, leaves, budget)
             spare = search.spare_leaf(goal)
@@ -2890,7 +3021,7 @@ class Derivation:
             for sign, row in atoms:
                 self.facts.add(sign, row)
                 self.given.setdefault((sign, row), []).append(unit)
-        self.instances: dict[Ground, list[tuple[Ground, ...]]] = {}
+        self.instances: dict[Ground, dict[tuple[Ground, ...], None]] = {}
 
     def spare_leaf(self, goal: Ground) -> str | None:
         """Give a leaf without which the goal still follows, or None if there is none."""
@@ -2910,7 +3041,6 @@ class Derivation:
         tables: dict[Ground, dict[Arguments, None]] = {}
         waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
-        seen: set[tuple[Any, ...]] = set()
 
         def call(sign: str, pattern: Arguments) -> Ground:
             key = (sign, pattern)
@@ -2919,7 +3049,7 @@ class Derivation:
                 waiting[key] = []
                 for rule in rules[sign]:
                     bindings = unify_head(rule.head, pattern)
-                    if bindings is not None:
+                    if bindings is not None and (rule.body or rule.head_names <= bindings.keys()):
                         tasks.append((rule, rule.plan(bindings), 0, bindings, key, ()))
             return key
 
@@ -2932,30 +3062,26 @@ class Derivation:
                 return
             rule, plan, index, bindings, key, tail = tasks.pop()
             if index == len(plan):
-                head = arguments(rule.head, bindings)
-                if None in head:
-                    continue
-                mark = (rule.id, head, tail)
+                head = rule.head_row(bindings)
                 atom = (key[0], head)
-                if mark not in seen:
-                    seen.add(mark)
-                    if atom not in tail:
-                        self.instances.setdefault(atom, []).append(tail)
+                if atom not in tail:
+                    self.instances.setdefault(atom, {})[tail] = None
                 if head not in tables[key]:
                     tables[key][head] = None
                     for item in waiting[key]:
                         self._continue(item, key[0], head, tasks)
                 continue
-            literal = plan[index].literal
+            planned = plan[index]
+            literal = planned.literal
             if literal.kind != "positive":
-                extended = self._test(plan[index], bindings)
+                extended = self._test(planned, bindings)
                 if extended is not None:
                     tasks.append((rule, plan, index + 1, extended, key, tail))
                 continue
             item = (rule, plan, index, bindings, key, tail)
-            pattern = arguments(literal.tree, bindings)
+            pattern = planned.call(bindings)
             if literal.sign not in rules:
-                for row in self.facts.matching(literal.sign, pattern):
+                for row in self.facts.matching(literal.sign, pattern, planned.bound):
                     self._continue(item, literal.sign, row, tasks)
                 continue
             other = call(literal.sign, pattern)
@@ -2966,7 +3092,7 @@ class Derivation:
     @staticmethod
     def _continue(item: _Waiting, sign: str, row: Arguments, tasks: list[_Waiting]) -> None:
         rule, plan, index, bindings, key, tail = item
-        extended = extend(plan[index].literal.tree, bindings, row)
+        extended = plan[index].extend(bindings, row)
         if extended is not None:
             tasks.append((rule, plan, index + 1, extended, key, (*tail, (sign, row))))
 
@@ -2989,9 +3115,10 @@ class Derivation:
         seen, waiting = {goal}, [goal]
         while waiting:
             atom = waiting.pop()
-            ways: list[set[Any]] = [set(tail) for tail in self.instances.get(atom, ())]
-            ways += [{unit} for unit in self.given.get(atom, ())]
-            for item in set.intersection(*ways) if ways else ():
+            ways: list[Iterable[Any]] = [*self.instances.get(atom, ())]
+            ways += [(unit,) for unit in self.given.get(atom, ())]
+            shared = ways[0] if len(ways) == 1 else set.intersection(*map(set, ways))
+            for item in shared:
                 if isinstance(item, str):
                     forced.add(item)
                 elif item not in seen:
@@ -3063,10 +3190,6 @@ def _renamed(tree: Tree) -> Tree:
 
 def _agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item is None or item == value for item, value in zip(pattern, row, strict=True))
-
-
-def _generalizes(pattern: Arguments, goal: Arguments) -> bool:
-    return len(pattern) == len(goal) and _agrees(pattern, goal)
 
 
 def _folded(name: str) -> str:
@@ -3207,6 +3330,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--expect-goal", help="text of the goal")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
+    gc.disable()  # one certificate, then the program ends
     try:
         data = options.certificate.read_bytes()
     except OSError as error:

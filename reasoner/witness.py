@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from .atom import Atom, Constant, Variable, render_term
+from .atom import Atom, Variable, render_term
 from .bodies import Answers, absence_steps, bound_positions, planned, solutions, unify_head
 from .certificate import Json, StepList, Witness
 from .clause import Clause, Policy
+from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
-from .slice import Call
+from .inquiry import Inquiry
+from .slice import Call, Slice
 
 _COMPUTED = {
     ("valid_on", 1): "request",
@@ -33,7 +35,65 @@ def pattern_text(pattern: Atom) -> str:
     return f"{'-' if pattern.negated else ''}{pattern.predicate}({inner})"
 
 
-def reach(
+def show_calls(
+    inquiry: Inquiry,
+    slices: Sequence[Slice],
+    steps: StepList,
+    *,
+    roots: Sequence[Atom] = (),
+    excluded: Collection[Atom] = (),
+    contested: Sequence[Json] = (),
+) -> tuple[Witness, tuple[str, ...]]:
+    """Write the calls that roots and the absences of the steps reach, with proofs of their answers.
+
+    Gives the digests of sources that lookups re-read, too. Raises NotCovered where a slice was cut.
+    """
+    part = merge_slices(slices)
+    whole = close_slice(part)
+    closed = close_slice(part, excluded=excluded) if excluded else whole
+    uncertain = uncertain_rows(part, whole)
+    hidden = set(excluded)
+    if excluded:
+        rows = {row for call in part.demands for row in call.answers}
+        hidden.update(row for row in rows if whole.derives(row) and not closed.derives(row))
+    stated = {fact.atom: fact for fact in reversed(part.facts)}
+    known: dict[Atom, str | None] = {}
+
+    def prove(atom: Atom) -> str | None:
+        if atom not in known:
+            proof = closed.trail(atom)
+            known[atom] = None if proof is None else steps.add(proof)
+        return known[atom]
+
+    def prove_row(atom: Atom) -> str | None:
+        return steps.add_fact(stated[atom]) if atom in stated else None
+
+    answers = Answers(part.demands, part.lookups, uncertain, hidden)
+    for root in roots:
+        answers.rows(root)
+    shown = -1
+    while shown < len(steps.closed):  # proofs of answers may bring further absences
+        shown = len(steps.closed)
+        _read_absences(steps, answers)
+        demands, lookups = _reach(answers, inquiry.clauses())
+        for calls, proving in ((demands, prove), (lookups, prove_row)):
+            for call in calls:
+                for atom in sorted(call.answers, key=str):
+                    proving(atom)
+    files = inquiry.sources.fact_sources
+    witness = _write_witness(
+        demands,
+        lookups,
+        prove=prove,
+        prove_row=prove_row,
+        uncertain=uncertain,
+        basis=lookup_basis(inquiry.policy, facts_are_whole=bool(files)),
+        contested=contested,
+    )
+    return witness, files if any(item["basis"] == "facts" for item in witness.lookups) else ()
+
+
+def _reach(
     answers: Answers, clauses: Mapping[Signature, Sequence[Clause]]
 ) -> tuple[list[Call], list[Call]]:
     """Give the demands and lookups that the calls read so far depend on, these included.
@@ -64,16 +124,14 @@ def _walk(call: Call, answers: Answers, clauses: Iterable[Clause]) -> None:
                 pass
 
 
-def read_absences(
-    steps: StepList, answers: Answers, closed: Iterable[tuple[str, int, Mapping[str, Constant]]]
-) -> None:
-    """Read the calls behind absences and aggregates: rule id, body position and bindings."""
-    for rule_id, position, values in closed:
+def _read_absences(steps: StepList, answers: Answers) -> None:
+    """Read the calls behind the absences and aggregates of the steps."""
+    for rule_id, position, values in list(steps.closed.values()):
         for _ in solutions(absence_steps(steps.clauses[rule_id], position), dict(values), answers):
             pass
 
 
-def write_witness(
+def _write_witness(
     demands: Sequence[Call],
     lookups: Sequence[Call],
     *,

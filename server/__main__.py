@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import grpc
@@ -27,6 +28,12 @@ def main() -> None:
         sys.exit(Exit.ERROR)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:  # the last resort: one line, unless the trace is asked for
+        if os.environ.get("PROOFWEAVE_TRACE"):
+            raise
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"error: internal error: {words} (PROOFWEAVE_TRACE=1 shows where)", file=sys.stderr)
+        sys.exit(Exit.ERROR)
 
 
 if __name__ == "__main__":

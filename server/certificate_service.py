@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import grpc
-from google.protobuf.timestamp_pb2 import Timestamp
+from google.protobuf import json_format
 from proofweave.v1 import certificate_pb2 as pb
 from proofweave.v1 import certificate_pb2_grpc, common_pb2
 
@@ -82,7 +81,7 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
             knowledge, data = self._desk.parent(request.parent, context), request.content
         report = verify_bytes(
             data,
-            stored_texts(knowledge.base, json.loads(data)),
+            stored_texts(knowledge.base, data),
             expect_policy=request.expect_policy or None,
             expect_goal=request.expect_goal or None,
         )
@@ -102,7 +101,7 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
         """Write a certificate in another form, in pieces."""
         knowledge, _, data = self._certificate(request.name, context)
         exporter = EXPORTERS[FORMATS[request.format]]
-        written = exporter.write(data, stored_texts(knowledge.base, json.loads(data)))
+        written = exporter.write(data, stored_texts(knowledge.base, data))
         yield pb.ExportCertificateResponse(media_type=exporter.media_type)
         for chunk in chunks(written):
             check_call(context)
@@ -192,20 +191,5 @@ def _decision(knowledge: Knowledge, record: VerdictRecord) -> pb.RecordedDecisio
     return pb.RecordedDecision(
         name=str(ResourceName(knowledge.name, "decisions", str(record.number))),
         certificate=_summary(knowledge, record.digest),
-        receipt=receipt_message(record.receipt),
+        receipt=json_format.ParseDict(record.receipt, common_pb2.Receipt()),
     )
-
-
-def receipt_message(receipt: Mapping[str, Any]) -> common_pb2.Receipt:
-    """Translate a recorded receipt."""
-    message = common_pb2.Receipt(
-        revision=receipt["revision"],
-        log_head=receipt["log_head"],
-        requester=receipt["requester"],
-        versions=receipt["versions"],
-        elapsed_ms=receipt["elapsed_ms"],
-    )
-    time = Timestamp()
-    time.FromJsonString(receipt["time"])
-    message.time.CopyFrom(time)
-    return message

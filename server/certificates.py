@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from proofweave.v1 import certificate_pb2 as pb
@@ -18,7 +19,7 @@ def changes(before: Json, after: Json) -> Iterator[pb.Change]:
     """Give what differs, part by part in a fixed order, within a part by id."""
     for part in ("verdict", "code", "question", "goal", "valid_on"):
         yield from _differences(part, {part: before[part] or ""}, {part: after[part] or ""})
-    parts = {
+    parts: dict[str, Callable[[Json], dict[str, str]]] = {
         "answer": lambda one: {found["atom"]: "" for found in one["answers"]},
         "policy": lambda one: {found["id"]: found["version"] for found in one["policies"]},
         "rule": lambda one: {name: rule["text"] for name, rule in one["rules"].items()},
@@ -57,12 +58,25 @@ def _differences(
         )
 
 
-def stored_texts(base: KnowledgeBase, certificate: Json) -> dict[str, str]:
+def quoted_sources(data: bytes) -> dict[str, Json]:
+    """Give the sources of a certificate by digest; what is no certificate quotes nothing."""
+    try:
+        sources = json.loads(data)["sources"]
+        return {
+            name: source
+            for name, source in sources.items()
+            if isinstance(source["text_sha256"], str)
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def stored_texts(base: KnowledgeBase, data: bytes) -> dict[str, str]:
     """Give the decoded texts that a certificate quotes and the knowledge base has, by digest."""
     found: dict[str, str] = {}
-    for digest in sorted({source["text_sha256"] for source in certificate["sources"].values()}):
+    for source in quoted_sources(data).values():
         try:
-            found[digest] = base.text(digest)
+            found[source["text_sha256"]] = base.text(source["text_sha256"])
         except NotFound:
             continue
     return found

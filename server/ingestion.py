@@ -90,7 +90,7 @@ def ingest_upload(
             media_type=upload.header.media_type or None,
             limit=upload.limit,
         )
-        extraction = ingest_document(knowledge.base.dimensions(), knowledge.packs.packs, document)
+        extraction = ingest_document(knowledge.dimensions(), knowledge.packs.packs, document)
         refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
         admission = knowledge.base.admit(
             document, data, extraction.grounded, run=run, rejected=refused

@@ -13,9 +13,10 @@ import yaml
 from extract.names import NameIndex
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
-from extract.taxonomy import TAXONOMY_READER
+from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
+from kb.records import EventKind
 from reasoner.facts import FactBase, Signature, facts_of
 
 from .errors import RequestRejected
@@ -24,6 +25,11 @@ from .nearest import nearest
 from .pack_files import ChosenPacks, choose_packs
 
 PACKS_FILE = "packs.yaml"
+
+WITHOUT_FACTS = frozenset(
+    {EventKind.POLICY_PUBLISHED, EventKind.DIMENSION_DEFINED, EventKind.CANDIDATES_REJECTED}
+)
+"""Events after which the facts are what they were."""
 
 
 def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...]) -> tuple[str, ...]:
@@ -39,12 +45,9 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
             for dimension in pack.knowledge_dimensions():
                 base.define_dimension(dimension)
             for taxonomy in pack.taxonomies:
-                base.admit(
-                    taxonomy.document(),
-                    taxonomy.text.encode(),
-                    taxonomy.statements(),
-                    run=TAXONOMY_READER,
-                )
+                document, data = taxonomy.document(), taxonomy.text.encode()
+                run = f"pack {pack.name}@{pack.version}"
+                base.admit(document, data, taxonomy.statements(), run=run)
     finally:
         base.close()
     listed = [str(Path(name).resolve()) if Path(name).is_dir() else name for name in packs]
@@ -65,6 +68,7 @@ class Knowledge:
         self._lock = threading.Lock()
         self._facts: tuple[int, FactBase] | None = None
         self._names: tuple[int, NameIndex] | None = None
+        self._dimensions: tuple[int, tuple[Dimension, ...]] | None = None
 
     @cached_property
     def grammar(self) -> QuestionGrammar:
@@ -72,23 +76,44 @@ class Knowledge:
         return QuestionGrammar(load_lexicon(self.packs.folders))
 
     def facts(self) -> FactBase:
-        """Give the facts of the newest revision; built once per revision.
+        """Give the facts of the newest revision; built anew where an event changed them.
 
         Statements are visible by their validity; the day is chosen when they are used.
         """
         with self._lock:
             revision = self.base.revision
-            if self._facts is None or self._facts[0] != revision:
-                rows = self.base.every_statement()
-                self._facts = (revision, FactBase(fact for row in rows for fact in facts_of(*row)))
-            return self._facts[1]
+            known = self._facts
+            if known is not None and (
+                known[0] == revision or self.base.kinds_since(known[0]) <= WITHOUT_FACTS
+            ):
+                self._facts = (revision, known[1])
+                return known[1]
+            rows = self.base.every_statement()
+            facts = FactBase(fact for row in rows for fact in facts_of(*row))
+            self._facts = (revision, facts)
+            return facts
+
+    def prepare(self) -> None:
+        """Load what the first question needs, so that it is answered like any other."""
+        self.facts()
+        self.names()
+        self.predicates()
+        _ = self.grammar
+
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """Give the dimensions of the newest revision, by name."""
+        with self._lock:
+            revision = self.base.revision
+            if self._dimensions is None or self._dimensions[0] != revision:
+                self._dimensions = (revision, self.base.dimensions())
+            return self._dimensions[1]
 
     def predicates(self) -> frozenset[Signature]:
         """Give the signatures that facts of the knowledge base have or could have."""
         forms = [(sign, arity) for sign in ("", "-") for arity in (2, 3)]
         possible = {
             (sign + dimension.name, arity)
-            for dimension in self.base.dimensions()
+            for dimension in self.dimensions()
             for sign, arity in forms
         }
         return frozenset(possible) | self.facts().signatures()

@@ -204,7 +204,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Give a dimension with its order."""
         name = read_name(request.name, "dimensions")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        known = {dimension.name: dimension for dimension in knowledge.base.dimensions()}
+        known = {dimension.name: dimension for dimension in knowledge.dimensions()}
         if name.id not in known:
             raise NotFound(f"there is no dimension {name.id!r}{nearest(name.id, known)}")
         return pb.GetDimensionResponse(dimension=dimension_message(knowledge.name, known[name.id]))
@@ -214,7 +214,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> pb.ListDimensionsResponse:
         """List the dimensions by name."""
         knowledge = self._desk.parent(request.parent, context)
-        found = sorted(knowledge.base.dimensions(), key=lambda dimension: dimension.name)
+        found = sorted(knowledge.dimensions(), key=lambda dimension: dimension.name)
         return pb.ListDimensionsResponse(
             dimensions=[dimension_message(knowledge.name, dimension) for dimension in found]
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,15 +16,16 @@ from reasoner.evaluate import Budget
 from reasoner.lint import check_policy
 from reasoner.verify import Report, verify_bytes
 
-from .certificates import stored_texts
+from .certificates import quoted_sources, stored_texts
 from .errors import RequestRejected
 from .export.table import EXPORTERS
+from .graphs import decide_graph
 from .policies import read_policy, run_policy_tests
-from .reasoning import budget_of, decide_request, decision_message, ground_of
+from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .source_folder import texts_in
 from .status import problem_of
-from .supporting import explain_why_not, stream_supports
+from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
 from .versions import VERSIONS
 
@@ -48,9 +48,13 @@ def decide_files(
 ) -> common_pb2.Decision:
     """Decide a goal from the files of its request."""
     began = time.monotonic()
-    ground = ground_of(goal, None, today=_now().date())
-    atom, decision = decide_request(goal, ground, engine=engine, budget=_budget(budget, settings))
-    message = decision_message(atom, decision)
+    limits = _budget(budget, settings)
+    if goal.WhichOneof("rules") == "hypergraph":
+        message = decide_graph(goal, goal.goal, engine=engine, expired=expiry(limits))
+    else:
+        ground = ground_of(goal, None, today=_now().date())
+        atom, decision = decide_goal(goal.goal, ground, engine=engine, budget=limits)
+        message = decision_message(atom, decision)
     stamp = Timestamp()
     stamp.FromDatetime(_now())
     message.receipt.CopyFrom(
@@ -123,22 +127,14 @@ def verify_file(
 
 
 def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:
-    """Give the texts a certificate quotes; None where none are given.
-
-    What is no certificate quotes nothing; the checker then says what it is.
-    """
+    """Give the texts a certificate quotes; None where none are given."""
     if sources is None and kb is None:
         return None
-    try:
-        certificate = json.loads(data)
-        certificate["sources"].values()
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
     if sources is not None:
-        return texts_in(sources, certificate)
+        return texts_in(sources, quoted_sources(data))
     assert kb is not None
     with KnowledgeBase.open(kb) as base:
-        return stored_texts(base, certificate)
+        return stored_texts(base, data)
 
 
 def export_file(data: bytes, form: str, sources: Path | None) -> bytes:

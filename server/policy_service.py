@@ -21,6 +21,9 @@ from .translate import policy_message
 
 Context = grpc.ServicerContext
 
+UNNUMBERED = "0"
+"""Version of a policy whose header names none."""
+
 
 class PolicyService(policy_pb2_grpc.PolicyServiceServicer):
     """Rules with citations."""
@@ -39,7 +42,7 @@ class PolicyService(policy_pb2_grpc.PolicyServiceServicer):
             for found in check_policy(policy, known=knowledge.predicates())
         ]
         if not request.validate_only:
-            if not policy.version:
+            if policy.version == UNNUMBERED:
                 raise RequestRejected(
                     f"{request.file_name or 'the policy'} has no version; expected '%! version: 1'"
                 )

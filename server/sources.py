@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import datetime
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from rapidfuzz import fuzz
+
+from extract.names import NameIndex
+from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
-from reasoner.atom import Atom, Variable
-from reasoner.facts import facts_of
+from reasoner.hop import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import Texts
 
 SEARCHED = 5
 """Passages looked at for one open requirement."""
+
+ALIKE = 80.0
+"""Likeness, in percent, from which another name may be mistaken for the one sought."""
 
 
 class StoredTexts(Mapping[str, str]):
@@ -47,11 +51,19 @@ class KnowledgeSources:
     """Statements, sources and texts of a knowledge base, and of a request's facts file if any."""
 
     def __init__(
-        self, base: KnowledgeBase, files: FactsFiles | None, given: Mapping[str, str]
+        self,
+        base: KnowledgeBase,
+        names: NameIndex,
+        dimensions: Sequence[Dimension],
+        *,
+        files: FactsFiles | None = None,
+        given: Mapping[str, str] | None = None,
     ) -> None:
         self._base = base
+        self._names = names
         self._files = files
-        self._texts = Texts(StoredTexts(base, given))
+        self._texts = Texts(StoredTexts(base, given or {}))
+        self._dimensions = tuple(dimensions)
 
     @property
     def texts(self) -> Texts:
@@ -62,6 +74,16 @@ class KnowledgeSources:
     def fact_sources(self) -> tuple[str, ...]:
         """None: not all facts stand in files of facts."""
         return ()
+
+    @property
+    def functional(self) -> frozenset[str]:
+        """Dimensions defined to have one value at a time."""
+        return frozenset(found.name for found in self._dimensions if found.functional)
+
+    @property
+    def disjoint(self) -> frozenset[tuple[str, str]]:
+        """Pairs of classes defined to share no instance."""
+        return frozenset(pair for found in self._dimensions for pair in found.disjoint)
 
     def statement(self, statement_id: str) -> StatementRecord:
         """Give a statement with its evidence."""
@@ -78,39 +100,21 @@ class KnowledgeSources:
         return SourceRecord(record.media_type, record.title, record.decoder, record.text_sha256)
 
     def candidates(self, query: str, entity: str) -> Candidates:
-        """Search passages; those accepted are titled with the entity or mention it."""
+        """Search passages: accepted are those that name the entity, rejected those that name
+        another that is much like it.
+        """
         accepted: list[str] = []
         rejected: list[str] = []
-        name = _folded(entity)
+        name = fold(entity)
+        alike = [
+            other
+            for other in (self._names.nearest(entity) if name else ())
+            if fold(other) != name and fuzz.ratio(fold(other), name) >= ALIKE
+        ]
         for hit in self._base.search(query, SEARCHED):
-            about = not name or name in _folded(hit.title) or name in _folded(hit.text)
-            (accepted if about else rejected).append(hit.title)
+            text = fold(f"{hit.title} {hit.text}")
+            if name and name in text:
+                accepted.append(hit.title)
+                continue
+            rejected += (f"{other} ({hit.title})" for other in alike if fold(other) in text)
         return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))
-
-    def hidden(self, pattern: Atom, valid_on: datetime.date) -> tuple[str, ...]:
-        """Give the ids of statements that match a pattern but do not hold on that day, sorted."""
-        if not pattern.arguments:
-            return ()
-        first = pattern.arguments[0]
-        rows = self._base.every_statement(
-            subject=first if isinstance(first, str) else None, dimension=pattern.predicate
-        )
-        return tuple(
-            statement_id
-            for statement_id, statement, evidence in rows
-            if not statement.validity.holds_on(valid_on)
-            and any(
-                _agrees(pattern, fact.atom) for fact in facts_of(statement_id, statement, evidence)
-            )
-        )
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
-
-
-def _agrees(pattern: Atom, atom: Atom) -> bool:
-    return pattern.signature == atom.signature and all(
-        isinstance(wanted, Variable) or wanted == found
-        for wanted, found in zip(pattern.arguments, atom.arguments, strict=True)
-    )

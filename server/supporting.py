@@ -20,7 +20,7 @@ from reasoner.sources import Sources
 from reasoner.supports import supports
 from reasoner.verdict import Verdict
 
-from .reasoning import Ground, decide_request, decision_message
+from .reasoning import Ground, decide_goal, decision_message
 from .settings import LimitsSection
 
 
@@ -122,7 +122,7 @@ def explain_why_not(
     Ground look-ups that found nothing are the candidates, each of cost one. Where a missing fact
     has no known value, the only repair is the list of open requirements, with their variables.
     """
-    goal, decision = decide_request(request.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
+    goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
     response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
     if decision.verdict is Verdict.CERTIFIED or not goal.is_ground:
         return response
@@ -133,7 +133,7 @@ def explain_why_not(
     costs = {
         leaf: 1
         for leaf, content in zip(names.leaf_numbers, names.leaves, strict=True)
-        if content.name == MISSING
+        if content.name.startswith(MISSING)
     }
     if number is not None and candidates and costs:
         kept = [at for at, atom in enumerate(program.given.tolist()) if atom not in costs]
@@ -152,8 +152,8 @@ def explain_why_not(
     return response
 
 
-MISSING = "missing"
-"""Leaf of a fact that is not there, supposed to see what would follow."""
+MISSING = "missing:"
+"""Begins the leaf of a fact that is not there, supposed to see what would follow."""
 
 
 def _with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, frozenset[Atom]]:
@@ -167,6 +167,8 @@ def _with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, fr
         if found <= supposed:
             break
         supposed |= found
-        facts = ground.facts.with_facts(Fact(atom, MISSING) for atom in sorted(supposed, key=str))
+        facts = ground.facts.with_facts(
+            Fact(atom, f"{MISSING}{atom}") for atom in sorted(supposed, key=str)
+        )
         part = slice_of(goal, dataclasses.replace(ground, facts=facts), budget)
     return part, supposed

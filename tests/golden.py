@@ -81,8 +81,16 @@ def summary(decision: Decision) -> dict[str, Any]:
             for item in certificate["open"]
         ],
         "steps": [
-            " ".join([step["id"], step["kind"], step.get("rule", ""), step["conclusion"], "<-",
-                      *step["premises"]])
+            " ".join(
+                [
+                    step["id"],
+                    step["kind"],
+                    step.get("rule", ""),
+                    step["conclusion"],
+                    "<-",
+                    *step["premises"],
+                ]
+            )
             for step in certificate["steps"]
         ],
         "demands": [item["pattern"] for item in certificate["witness"]["demands"]],
@@ -94,7 +102,9 @@ def summary(decision: Decision) -> dict[str, Any]:
 
 def without(facts: str, dropped: str | list[str]) -> str:
     """Take facts out of a facts file."""
-    wanted = {str(parse_atom(text)) for text in ([dropped] if isinstance(dropped, str) else dropped)}
+    wanted = {
+        str(parse_atom(text)) for text in ([dropped] if isinstance(dropped, str) else dropped)
+    }
     lines = parse_facts(facts, name="facts.lp")
     assert wanted <= {str(line.atom) for line in lines}, "a twin drops facts that are there"
     for line in reversed(lines):

@@ -52,7 +52,7 @@ insured(S) :- liability_cover(S, C), required_cover(M), C >= M.
 
 %! rule: required
 %! cite: Policy 4.1
-%! says: "at least {M} are required"
+%! says: "at least 1 million euros are required"
 required_cover(@quantity("1000000 EUR")).
 
 %! rule: rejected

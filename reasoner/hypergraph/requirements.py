@@ -14,7 +14,8 @@ def open_requirements(
     """List every missing atom of the edge closest to firing, then of the next.
 
     Closest is the edge with the fewest missing atoms, then the fewest edges from the goal, then by
-    id. Each atom is listed once, under the first such edge; a goal no edge yields is itself open.
+    id. Each atom is listed once, under the first such edge; a goal that nothing but itself
+    could yield is itself open.
     """
     clauses = firing.clauses.tolist()
     yields: dict[str, list[Hyperedge]] = {}
@@ -39,11 +40,12 @@ def open_requirements(
                     depth[premise] = depth[atom] + 1
                     queue.append(premise)
     near.sort()
-    rules = {goal: ""} if not yields.get(goal) else {}
+    rules: dict[str, str] = {}
     for _, _, edge_id, lacking in near:
         for atom in lacking:
             if atom != goal:
                 rules.setdefault(atom, edge_id)
+    rules = rules or {goal: ""}
     atoms = {atom.id: atom for atom in graph.atoms}
     found = []
     for atom, rule in rules.items():

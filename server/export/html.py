@@ -101,6 +101,7 @@ def render_html(certificate: Json, texts: Mapping[str, str], *, digest: str = ""
             found["step"] for found in (*certificate["answers"], *refuted, *sides) if found["step"]
         )
     )
+    titles = {name: source["title"] for name, source in certificate["sources"].items()}
     drawn = outline(roots, {name: tuple(step["premises"]) for name, step in steps.items()})
     return _template().render(
         certificate=certificate,
@@ -108,19 +109,19 @@ def render_html(certificate: Json, texts: Mapping[str, str], *, digest: str = ""
         meaning=MEANING.get(certificate["verdict"], ""),
         code_meaning=CODE_MEANING,
         title=certificate["question"] or plain_atom(certificate["goal"]),
-        proof=[_step(steps[line.step], line, rules, quotes) for line in drawn],
+        proof=[_step(steps[line.step], line, rules, quotes, titles) for line in drawn],
         rules=sorted(
             (name, rule)
             for name, rule in rules.items()
             if not name.startswith("prelude.") or rule.get("cite")
         ),
         shipped_rules=sorted(name for name in rules if name.startswith("prelude.")),
-        answers=[_answer(answer, steps, rules) for answer in certificate["answers"]],
-        refuted=[_answer(answer, steps, rules) for answer in refuted],
+        answers=[_answer(answer, steps, rules, titles) for answer in certificate["answers"]],
+        refuted=[_answer(answer, steps, rules, titles) for answer in refuted],
         contested=[
             {
                 "reason": conflict["reason"],
-                "sides": [_answer(side, steps, rules) for side in conflict["sides"]],
+                "sides": [_answer(side, steps, rules, titles) for side in conflict["sides"]],
             }
             for conflict in contested
         ],
@@ -165,18 +166,25 @@ def _quote(source: Json, found: Json, texts: Mapping[str, str]) -> QuoteView:
     )
 
 
-def _says(step: Json, rules: Mapping[str, Json]) -> str:
+def _says(step: Json, rules: Mapping[str, Json], titles: Mapping[str, str]) -> str:
     """Give the rule's own sentence where it has one, else the conclusion without notation."""
     says = rules.get(step.get("rule") or "", {}).get("says", "")
-    return sentence(says, step.get("bindings") or {}) if says else plain_atom(step["conclusion"])
+    if says:
+        return sentence(says, step.get("bindings") or {}, titles)
+    return plain_atom(step["conclusion"], titles)
 
 
-def _answer(answer: Json, steps: Mapping[str, Json], rules: Mapping[str, Json]) -> Json:
+def _answer(
+    answer: Json,
+    steps: Mapping[str, Json],
+    rules: Mapping[str, Json],
+    titles: Mapping[str, str],
+) -> Json:
     step = steps.get(answer.get("step") or "")
     return {
         "atom": answer["atom"],
         "step": answer.get("step"),
-        "plain": _says(step, rules) if step else plain_atom(answer["atom"]),
+        "plain": _says(step, rules, titles) if step else plain_atom(answer["atom"], titles),
     }
 
 
@@ -185,20 +193,21 @@ def _step(
     line: Line,
     rules: Mapping[str, Json],
     quotes: Mapping[str, tuple[QuoteView, ...]],
+    titles: Mapping[str, str],
 ) -> StepView:
     rule = step.get("rule") or ""
     return StepView(
         id=step["id"],
         kind=step["kind"],
         label=KIND_LABEL.get(step["kind"], str(step["kind"])),
-        plain=_says(step, rules),
+        plain=_says(step, rules, titles),
         conclusion=step["conclusion"],
         rule=rule,
         cite=rules.get(rule, {}).get("cite", ""),
         bindings=tuple(
-            (name, plain_term(value))
+            (name, plain_term(value, titles))
             for name, value in sorted((step.get("bindings") or {}).items())
         ),
-        quotes=quotes.get(step.get("statement") or "", ()),
+        quotes=() if step["kind"] == "provenance" else quotes.get(step.get("statement") or "", ()),
         line=line,
     )

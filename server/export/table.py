@@ -27,8 +27,8 @@ def _json(certificate: bytes, _: Mapping[str, str]) -> bytes:
     return certificate
 
 
-def _text(certificate: bytes, _: Mapping[str, str]) -> bytes:
-    return render_text(json.loads(certificate)).encode()
+def _text(certificate: bytes, texts: Mapping[str, str]) -> bytes:
+    return render_text(json.loads(certificate), texts).encode()
 
 
 EXPORTERS = {

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from poset_strategies import posets
 
 from kb.dimension import (
     Dimension,
@@ -20,7 +21,6 @@ from kb.dimension import (
 from kb.errors import DimensionRejected
 from kb.poset import Poset
 from kb.statement import Entity, TaxonClass, Text, Value
-from tests.poset_strategies import posets
 
 INSURANCE = define_taxonomy(
     "cover_kind",
@@ -57,6 +57,13 @@ def test_all_problems_of_a_taxonomy_are_told_together() -> None:
     assert "'a', 'b' lie on a cycle" in message
     assert "nothing is broader than 'a', 'top'" in message
     assert "'x' and 'y' have several most general common kinds, 'm1', 'm2'" in message
+
+
+def test_of_very_many_problems_the_first_are_told_and_the_rest_counted() -> None:
+    crown = [(f"low {i}", f"high {j}") for i in range(9) for j in range(9)]
+    assert len(taxonomy_problems(crown)) == 37
+    with pytest.raises(DimensionRejected, match=r"; and 17 more$"):
+        define_taxonomy("kind", crown)
 
 
 def test_an_ambiguous_pair_goes_live_once_allowed() -> None:

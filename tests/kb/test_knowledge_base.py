@@ -78,6 +78,29 @@ def test_reopening_gives_the_same(
         assert list(again.every_statement()) == list(base.every_statement())
 
 
+@pytest.mark.parametrize(
+    ("data", "quote"),
+    [
+        ("\ufeffÉmile sits in Orléans.\r\nEnd.\r\n".encode(), "Émile sits in Orléans."),
+        ("E\u0301mile sits in Orle\u0301ans.".encode(), "E\u0301mile sits in Orle\u0301ans."),
+        ("👩‍🔬👍🏽 𝔘 sits in 東京。".encode(), "𝔘 sits in 東京。"),
+        (b"line one\rsits in\rTours\r", "line one\nsits in\nTours"),
+    ],
+)
+def test_quotes_survive_in_every_script(
+    base: KnowledgeBase, ground: Ground, data: bytes, quote: str
+) -> None:
+    document = decode(data, name="a.txt")
+    pair = ground(document, quote, "Émile 👍🏽", "seat", Entity("Orle\u0301ans"))
+    base.admit(document, data, [pair], run="r1")
+    with KnowledgeBase.open(base.directory) as again:
+        ((statement_id, statement, (evidence,)),) = again.every_statement()
+        assert (statement_id, statement, evidence) == (pair[0].id, *pair)
+        text = again.document(evidence.source_sha256).text
+        assert text[evidence.start : evidence.end] == evidence.quote == quote
+        again.verify_log()
+
+
 def test_no_quote_no_fact(
     base: KnowledgeBase, letter: Document, letter_bytes: bytes, cover: Grounded, seat: Grounded
 ) -> None:
@@ -323,6 +346,19 @@ def test_a_cut_tail_is_seen_at_opening(
         KnowledgeBase.open(base.directory)
 
 
+def test_opening_anchors_what_a_crash_left_unanchored(
+    base: KnowledgeBase, letter: Document, letter_bytes: bytes
+) -> None:
+    anchor = base.directory / "knowledge.head"
+    behind = anchor.read_bytes()
+    base.admit(letter, letter_bytes, [], run="r1")
+    newest = anchor.read_bytes()
+    base.close()
+    anchor.write_bytes(behind)
+    KnowledgeBase.open(base.directory).close()
+    assert anchor.read_bytes() == newest != behind
+
+
 def test_opening_what_is_no_knowledge_base(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="make one with init"):
         KnowledgeBase.open(tmp_path)
@@ -445,6 +481,37 @@ def test_chunks_and_one_transaction_give_the_same_statements(
     with KnowledgeBase.create(tmp_path / "other", namespace=base.namespace) as other:
         other.admit(document, data, grounded, run="r1")
         assert list(other.every_statement()) == list(base.every_statement())
+
+
+def test_two_imports_of_one_table_at_a_time_store_it_once(base: KnowledgeBase) -> None:
+    document, data, grounded = numbers(60)
+    other = iter(grounded)
+
+    def interleaved() -> Iterator[Grounded]:
+        for index, pair in enumerate(grounded):
+            if index % 7 == 0:
+                base.admit(document, data, [next(other), next(other)], run="r2")
+            yield pair
+
+    admission = base.import_statements(document, data, interleaved(), run="r1", chunk=5)
+    assert 0 < admission.inserted < 60
+    assert len(ids(base)) == 60
+    base.verify_log()
+
+
+def test_an_import_ends_when_its_document_is_retracted(base: KnowledgeBase) -> None:
+    document, data, grounded = numbers(60)
+
+    def interleaved() -> Iterator[Grounded]:
+        for index, pair in enumerate(grounded):
+            if index == 30:
+                base.retract_document(document.source_sha256)
+            yield pair
+
+    with pytest.raises(DocumentRejected, match="retracted while imported"):
+        base.import_statements(document, data, interleaved(), run="r1", chunk=5)
+    assert ids(base) == []
+    base.verify_log()
 
 
 def test_reading_goes_on_while_threads_write(base: KnowledgeBase) -> None:

@@ -24,10 +24,9 @@ def opened(directory: Path, name: str = "test") -> Iterator[tuple[Log, sqlite3.C
 
 
 def fill(directory: Path, count: int = 5) -> None:
-    with opened(directory) as (log, _):
+    with opened(directory) as (log, _), log.transaction():
         for number in range(count):
-            with log.transaction():
-                log.append("noted", {"text": f"event {number}"})
+            log.append("noted", {"text": f"event {number}"})
 
 
 def test_events_come_back_in_order(tmp_path: Path) -> None:

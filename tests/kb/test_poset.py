@@ -7,12 +7,12 @@ from itertools import combinations, pairwise, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from poset_strategies import LABELS, pairs, posets, reaches
 
 from kb.antichain import width
 from kb.completion import Completion, Shape, complete, distributivity_witness
 from kb.errors import DimensionRejected, NotFound
 from kb.poset import Poset, cycles, poset
-from tests.poset_strategies import LABELS, pairs, posets, reaches
 
 
 @given(pairs())

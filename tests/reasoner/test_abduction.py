@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from horn_strategies import Problem, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reasoner.abduction import Optimality, abduce
 from reasoner.engines import clingo
 from reasoner.horn import horn_program
-from tests.horn_strategies import Problem, problems
 
 
 @given(problems(most_atoms=8), st.data())

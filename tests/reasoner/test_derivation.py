@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from horn_strategies import Problem, problems
 from hypothesis import given
 
 from reasoner.derivation import derivation, minimal_support, trace
 from reasoner.engines.linear import GIVEN, fire
 from reasoner.horn import HornProgram, horn_program
-from tests.horn_strategies import Problem, problems
 
 
 @given(problems())

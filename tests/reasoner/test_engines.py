@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from horn_strategies import Problem, naive_closure, problems
 from hypothesis import given, settings
 
 from reasoner.engines import ENGINES, clingo, close, pydatalog, table
@@ -18,7 +19,6 @@ from reasoner.errors import (
 )
 from reasoner.horn import HornProgram, horn_program
 from reasoner.hypergraph import read_hypergraph
-from tests.horn_strategies import Problem, naive_closure, problems
 
 
 @settings(max_examples=150, deadline=None)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import clingo
+from bottom_up import Found, all_instances, backward_slice
 from hypothesis import given, settings
+from policy_programs import CLOSED, DERIVED, Program, programs
+from witness import check_calls
 
 from reasoner.atom import Atom, Variable
 from reasoner.evaluate import evaluate
 from reasoner.facts import Fact, FactBase, fact_id
 from reasoner.policy import parse_atom, parse_facts, parse_policy
 from reasoner.slice import AtomPremise, Slice
-from tests.bottom_up import Found, all_instances, backward_slice
-from tests.policy_programs import CLOSED, DERIVED, Program, programs
-from tests.witness import check_calls
 
 
 def _slice(program: Program, goal: Atom) -> Slice:

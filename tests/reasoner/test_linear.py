@@ -6,13 +6,13 @@ import random
 
 import numpy as np
 import pytest
+from horn_strategies import Problem, derived_atoms, naive_closure, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reasoner.engines import linear
 from reasoner.engines.linear import GIVEN, UNDERIVED, Firing, Form, fire, focus
 from reasoner.horn import HornProgram, horn_program
-from tests.horn_strategies import Problem, derived_atoms, naive_closure, problems
 
 
 @given(problems())

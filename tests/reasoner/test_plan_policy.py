@@ -22,6 +22,7 @@ from reasoner.plan import (
     Threshold,
 )
 from reasoner.plan_policy import compile_plan
+from reasoner.policy import parse_policy
 
 DIRECTOR = DimensionType("director", ValueKind.ENTITY, "director", ("film",), ("person",))
 BORN = DimensionType(
@@ -115,6 +116,8 @@ def test_an_extremum_lets_each_candidate_win() -> None:
     assert texts(plan)[2:] == [
         "answer(Winner) :- measure_1(Winner, Own), measure_2(Rival, Other), Own <= Other.",
         "answer(Winner) :- measure_2(Winner, Own), measure_1(Rival, Other), Own <= Other.",
+        "-answer(Loser) :- measure_1(Loser, Own), measure_2(Rival, Other), Own > Other.",
+        "-answer(Loser) :- measure_2(Loser, Own), measure_1(Rival, Other), Own > Other.",
     ]
 
 
@@ -171,3 +174,25 @@ def test_a_plan_may_not_refer_forward() -> None:
 def test_a_plan_declares_its_dimensions() -> None:
     with pytest.raises(PlanInvalid, match="'director'"):
         Plan("?", (Meet((Constraint(Hop("director"), KISMET),)),), ())
+
+
+def test_the_text_of_a_plan_reads_back_as_the_same_policy() -> None:
+    plan = Plan(
+        "same country?",
+        (
+            Meet((Constraint(Hop("country"), Named('The "X"', ('The "X"',))),)),
+            Meet((Constraint(Hop("country"), Named("köln", ("Köln",))),)),
+            Same((Reference(0), Reference(1))),
+        ),
+        (COUNTRY,),
+    )
+    policy, _, _ = compile_plan(plan)
+    read = parse_policy(policy.text, name="question")
+    assert [(each.id, each.head, each.body, each.says) for each in read.clauses] == [
+        (each.id, each.head, each.body, each.says) for each in policy.clauses
+    ]
+    assert read.digest == policy.digest
+    assert read.functional == policy.functional
+    assert [(each.predicate, each.source) for each in read.closed] == [
+        (each.predicate, each.source) for each in policy.closed
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from horn_strategies import Problem, problems
 from hypothesis import given, settings
 
 from reasoner.derivation import minimal_support
@@ -10,7 +11,6 @@ from reasoner.engines import clingo
 from reasoner.errors import ResumeRejected
 from reasoner.horn import HornProgram, horn_program
 from reasoner.supports import supports
-from tests.horn_strategies import Problem, problems
 
 
 @given(problems())

@@ -89,8 +89,8 @@ def test_every_enum_is_mapped_both_ways() -> None:
         (MODALITIES, Modality, common_pb2.Modality),
         (DIMENSION_KINDS, DimensionKind, knowledge_pb2.DimensionKind),
     ):
-        assert set(table) == set(kinds)  # type: ignore[call-overload]  # a mix of enums
-        assert set(table.values()) == set(message.values()) - {0}  # type: ignore[attr-defined]
+        assert set(table) == set(kinds)
+        assert set(table.values()) == set(message.values()) - {0}
     assert set(ENGINES) == set(reasoning_pb2.Engine.values())
 
 
