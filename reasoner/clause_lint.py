@@ -143,7 +143,7 @@ def check_literals(clause: Clause) -> Iterator[Finding]:
             yield warn_at(clause, "never_fires", f"{text} is never true")
     if clause.head in positives:
         yield warn_at(clause, "never_fires", "its head stands in its body; it derives nothing new")
-    for name in _single_names(clause):
+    for name in (name for name in _single_names(clause) if f"{{{name}}}" not in clause.says):
         yield warn_at(clause, "single_variable", f"{name} stands once; write _ for anything")
     try:
         steps = order_body(clause.body, set(), outer=frozenset(names_of(clause.head)))

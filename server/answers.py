@@ -15,7 +15,7 @@ from .export.wording import plain_atom, sentence
 # Certificates are JSON whose schema the verifier checks; here members are read as they are.
 Json = Mapping[str, Any]
 
-QUOTES = 12
+QUOTES = 50
 """Quotes shown with one answer; its certificate holds them all."""
 
 

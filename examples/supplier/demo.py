@@ -317,7 +317,7 @@ def main() -> int:
             console.print("Three commands to try:")
             console.print(f"  .venv/bin/proofweave ask --server {address} '{QUESTIONS[0]}'")
             console.print(
-                f"  .venv/bin/proofweave prove --server {address} --policy-name {policy} "
+                f"  .venv/bin/proofweave prove --server {address} --policy {policy} "
                 f"--valid-on {VALID_ON} '{goal}'"
             )
             console.print(f"  .venv/bin/proofweave certificate list --server {address}")

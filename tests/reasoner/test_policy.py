@@ -88,7 +88,9 @@ def test_integers_are_exact_beyond_31_bits(text: str, number: int) -> None:
 
 
 def test_literals_are_exact() -> None:
-    atom = parse_atom('p(@decimal("0.05"), @date("2026-01"), @quantity("-1.5 kg"), @decimal("1/3"))')
+    atom = parse_atom(
+        'p(@decimal("0.05"), @date("2026-01"), @quantity("-1.5 kg"), @decimal("1/3"))'
+    )
     assert atom.arguments == (
         Fraction(1, 20),
         parse_date("2026-01"),
