@@ -21,6 +21,7 @@ from kb.statement import (
 )
 
 from .atom import Atom, Constant, Variable, is_predicate_name
+from .collection import paused_collection
 
 Signature = tuple[str, int]
 Row = tuple[int, ...]
@@ -117,9 +118,10 @@ class Relation:
             return
         rows: dict[Row, tuple[Stating, ...]] = {}
         bounded: dict[Row, tuple[Stating, ...]] = {}
-        for stated in source:
-            row: Row = stated[:2] if width == 2 else stated[:3]
-            _add_row(rows, bounded, row, stated[3:])
+        with paused_collection():
+            for stated in source:
+                row: Row = stated[:2] if width == 2 else stated[:3]
+                _add_row(rows, bounded, row, stated[3:])
         # Published in one step each, the mark last: another thread fills again or finds all.
         self._rows, self._bounded = rows, bounded
         self._source = None
@@ -208,7 +210,8 @@ class FactBase:
         self._added_values: list[Constant] = []
         self._layers: dict[Signature, tuple[Relation, ...]] = {}
         self._signatures: frozenset[Signature] | None = None
-        self._add(facts, self._ids, self._values, 0)
+        with paused_collection():
+            self._add(facts, self._ids, self._values, 0)
 
     @staticmethod
     def of_statements(
@@ -220,7 +223,20 @@ class FactBase:
         a policy first asks for them.
         """
         base = FactBase()
-        ids, values = base._ids, base._values
+        with paused_collection():
+            stated, provenance = base._read_statements(statements)
+        for name, source in stated.items():
+            for arity in (2, 3):
+                base._layers[name, arity] = (Relation(arity, source),)
+        if provenance:
+            base._layers["stated_in", 2] = (Relation(2, provenance),)
+        return base
+
+    def _read_statements(
+        self, statements: Iterable[tuple[str, Statement, Sequence[Evidence]]]
+    ) -> tuple[dict[str, list[Stated]], list[Stated]]:
+        """Give statements in ids by predicate, and where each is stated."""
+        ids, values = self._ids, self._values
 
         def intern(value: Constant) -> int:
             number = ids.get(value)
@@ -235,26 +251,15 @@ class FactBase:
             if not gives_facts(statement):
                 continue
             sign = "-" if statement.polarity is Polarity.DENIED else ""
-            rows = stated.setdefault(sign + statement.dimension, [])
-            number = intern(statement_id)
-            rows.append(
-                (
-                    intern(statement.subject),
-                    intern(term_of(statement)),
-                    number,
-                    statement_id,
-                    _lasting(statement.validity),
-                )
+            subject, value = intern(statement.subject), intern(term_of(statement))
+            number, validity = intern(statement_id), _lasting(statement.validity)
+            stated.setdefault(sign + statement.dimension, []).append(
+                (subject, value, number, statement_id, validity)
             )
             for source in sorted({item.source_sha256 for item in evidence}):
                 document = intern(f"doc:{source}")
                 provenance.append((number, document, document, "provenance", ALWAYS))
-        for name, source_rows in stated.items():
-            for arity in (2, 3):
-                base._layers[name, arity] = (Relation(arity, source_rows),)
-        if provenance:
-            base._layers["stated_in", 2] = (Relation(2, provenance),)
-        return base
+        return stated, provenance
 
     def _add(
         self, facts: Iterable[Fact], ids: dict[Constant, int], values: list[Constant], first: int
