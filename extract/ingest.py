@@ -14,7 +14,7 @@ from .coreference import bare_title
 from .grounding import ground
 from .labels import read_labels
 from .layout import Paragraph, Section, Table, read_layout
-from .normalize import Mended, mend
+from .normalize import Mended, fold, mend
 from .pack import Pack, ValidityScope
 from .patterns import DOCUMENT
 from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
@@ -219,12 +219,18 @@ class _Context:
         anchor = reading.unit.anchor
         if anchor is not None and reading.lead is not None:
             name, first, last = reading.lead
-            if name not in (anchor, bare_title(anchor)):
+            if name not in (anchor, bare_title(anchor)) and _resembles(name, anchor):
                 span = text.source_span(first, last)
                 candidates.append(
                     _named(document, anchor, KNOWN_AS, Text(name), name, span, extractor)
                 )
         return tuple(candidates)
+
+
+def _resembles(name: str, anchor: str) -> bool:
+    """Whether a name shares a word with a title, so that it may be the same name in full."""
+    words = {word for word in fold(anchor).split() if len(word) > 2}
+    return bool(words & set(fold(name).split()))
 
 
 def _named(
