@@ -31,7 +31,7 @@ lock:  ## pin all dependencies with hashes; needs uv
 	  --generate-hashes --no-emit-index-url --no-header --no-annotate -o requirements.lock
 
 stubs: $(STAMP)  ## regenerate the gRPC stubs beside the protos
-	@$(BIN)/python protos/generate.py
+	@$(BIN)/python -m server.stubs
 
 clean:
 	rm -rf $(VENV) demo-output dist build

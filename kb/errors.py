@@ -14,6 +14,7 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── NotFound                no such document, statement, dimension or policy
     │   └── SourceErased        the document's bytes have been erased
     ├── AlreadyExists           a knowledge base or policy version that is there with other content
+    ├── LogUnavailable          the log's database is locked, or cannot be read or written
     └── LogCorrupt              the hash chain does not hold
 """
 
@@ -110,3 +111,9 @@ class LogCorrupt(KnowledgeError):
     """The hash chain of the log does not hold; the message names the first bad sequence number."""
 
     code: ClassVar[str] = "LOG_CORRUPT"
+
+
+class LogUnavailable(KnowledgeError):
+    """The log's database is locked by another process, or cannot be read or written."""
+
+    code: ClassVar[str] = "LOG_UNAVAILABLE"

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from .database import translated_errors
 from .errors import LogCorrupt
 
 TOMBSTONE = "payloads_erased"
@@ -82,18 +83,42 @@ class Log:
         if self._writing:
             yield
             return
-        self._connection.execute("BEGIN IMMEDIATE")
+        with translated_errors("the log"):
+            self._connection.execute("BEGIN IMMEDIATE")
         self._writing = True
         try:
             yield
             newest = self._newest()
-            self._connection.execute("COMMIT")
+            with translated_errors("the log"):
+                self._connection.execute("COMMIT")
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
             raise
         finally:
             self._writing = False
-        write_atomically(self._anchor, f"{newest[0]} {newest[1]}\n".encode())
+        self._write_anchor(*newest)
+
+    def renew_anchor(self) -> None:
+        """Anchor what a crash left unanchored; call it after `check_anchor`."""
+        newest = self._newest()
+        if newest[0] and self._read_anchor() != newest:
+            self._write_anchor(*newest)
+
+    def _read_anchor(self) -> tuple[int, str]:
+        """Give the number and the link anchored; number 0 if there is no anchor."""
+        if not self._anchor.exists():
+            return 0, self._start
+        text = self._anchor.read_text(encoding="utf-8", errors="replace")
+        number, _, link = text.strip().partition(" ")
+        if not (number.isascii() and number.isdigit()) or number == "0":
+            raise LogCorrupt(
+                f"the anchor {self._anchor.name} holds {text!r}; expected a number and a link"
+            )
+        return int(number), link
+
+    def _write_anchor(self, number: int, link: str) -> None:
+        write_atomically(self._anchor, f"{number} {link}\n".encode())
 
     def append(self, kind: str, payload: dict[str, object]) -> int:
         """Append inside a transaction and give the event's number."""
@@ -150,27 +175,18 @@ class Log:
         Raises LogCorrupt if the tail is cut, the anchored event altered, or the anchor missing.
         """
         newest = self.revision
-        if not self._anchor.exists():
-            if newest <= 1:
-                return  # creation stopped before its first anchor
+        number, link = self._read_anchor()
+        if not number and newest > 1:  # one event: creation stopped before its first anchor
             raise LogCorrupt(
                 f"the anchor {self._anchor.name} is missing; the log has {newest} events"
             )
-        text = self._anchor.read_text(encoding="utf-8")
-        number, _, link = text.strip().partition(" ")
-        if not number.isascii() or not number.isdigit():
-            raise LogCorrupt(
-                f"the anchor {self._anchor.name} holds {text!r}; expected a number and a link"
-            )
-        if int(number) > newest:
+        if number > newest:
             raise LogCorrupt(
                 f"the log ends at event {newest}, but its anchor names event {number}: "
                 "the tail is cut"
             )
-        found = self._connection.execute(
-            "SELECT link FROM event WHERE number = ?", (int(number),)
-        ).fetchone()
-        if int(number) and (found is None or found[0] != link):
+        found = self._connection.execute("SELECT link FROM event WHERE number = ?", (number,))
+        if number and found.fetchone() != (link,):
             raise LogCorrupt(
                 f"event {number} has another link than its anchor: the log was altered"
             )
@@ -181,6 +197,10 @@ class Log:
         Raises LogCorrupt naming the first event that was altered, moved, removed, or erased
         without a tombstone.
         """
+        with translated_errors("the log"):
+            self._verify()
+
+    def _verify(self) -> None:
         self.check_anchor()
         link = self._start
         erased: dict[int, None] = {}

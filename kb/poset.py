@@ -19,14 +19,17 @@ class Poset:
     """A partial order over labels.
 
     `elements` are sorted; `covers` are the sorted pairs (lower, upper) with nothing in between.
-    Make one with `poset`. Bit i of a bitset stands for `elements[i]`; memory is quadratic in bits.
+    Make one with `poset`. `below[i]` and `above[i]` are the elements at or below and at or above
+    `elements[i]`, as bitsets whose bit k stands for `elements[k]`; memory is quadratic in bits.
     """
 
     elements: tuple[str, ...]
     covers: tuple[tuple[str, str], ...]
     _index: Mapping[str, int] = field(init=False, repr=False, compare=False)
-    _below: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    _above: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    _upper: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    _lower: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    below: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    above: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if list(self.elements) != sorted(set(self.elements)):
@@ -54,8 +57,10 @@ class Poset:
             for high_index in upper[i]:
                 above[i] |= above[high_index]
         object.__setattr__(self, "_index", index)
-        object.__setattr__(self, "_below", tuple(below))
-        object.__setattr__(self, "_above", tuple(above))
+        object.__setattr__(self, "_upper", tuple(map(tuple, map(sorted, upper))))
+        object.__setattr__(self, "_lower", tuple(map(tuple, map(sorted, lower))))
+        object.__setattr__(self, "below", tuple(below))
+        object.__setattr__(self, "above", tuple(above))
         if list(self.covers) != sorted(set(self.covers)) or any(
             (below[index[high]] & above[index[low]]).bit_count() != 2 for low, high in self.covers
         ):
@@ -72,25 +77,23 @@ class Poset:
 
         Raises NotFound for an unknown element.
         """
-        return bool(self._below[self._place(high)] >> self._place(low) & 1)
+        return bool(self.below[self._place(high)] >> self._place(low) & 1)
 
     def descendants(self, element: str) -> tuple[str, ...]:
         """Everything at or below `element`, sorted."""
-        return self._labels(self._below[self._place(element)])
+        return self._labels(self.below[self._place(element)])
 
     def ancestors(self, element: str) -> tuple[str, ...]:
         """Everything at or above `element`, sorted."""
-        return self._labels(self._above[self._place(element)])
+        return self._labels(self.above[self._place(element)])
 
     def children(self, element: str) -> tuple[str, ...]:
         """The elements that `element` covers, sorted."""
-        self._place(element)
-        return tuple(low for low, high in self.covers if high == element)
+        return tuple(self.elements[i] for i in self._lower[self._place(element)])
 
     def parents(self, element: str) -> tuple[str, ...]:
         """The elements that cover `element`, sorted."""
-        self._place(element)
-        return tuple(high for low, high in self.covers if low == element)
+        return tuple(self.elements[i] for i in self._upper[self._place(element)])
 
     def maximal(self, elements: Iterable[str] | None = None) -> tuple[str, ...]:
         """The maximal ones of `elements` (default: of all), sorted."""
@@ -108,20 +111,20 @@ class Poset:
         """
         common = self._all
         for element in elements:
-            common &= self._below[self._place(element)]
+            common &= self.below[self._place(element)]
         return self._labels(self._maximal_bits(common))
 
     def join(self, elements: Iterable[str]) -> tuple[str, ...]:
         """The minimal common ancestors of `elements`, sorted; of none: the minimal elements."""
         common = self._all
         for element in elements:
-            common &= self._above[self._place(element)]
+            common &= self.above[self._place(element)]
         return self._labels(self._minimal_bits(common))
 
     def is_antichain(self, elements: Iterable[str]) -> bool:
         """Whether no two different ones of `elements` are comparable."""
         bits = self._bits(elements)
-        return all(self._below[i] & bits == 1 << i for i in _places(bits))
+        return all(self.below[i] & bits == 1 << i for i in places(bits))
 
     def path(self, low: str, high: str) -> tuple[str, ...]:
         """A shortest chain of covers from `low` up to `high`, both included; () unless low <= high.
@@ -130,17 +133,12 @@ class Poset:
         """
         if not self.leq(low, high):
             return ()
-        reach = self._below[self._place(high)]
-        upper: dict[str, list[str]] = {}
-        for below, above in self.covers:
-            if reach >> self._index[above] & 1:
-                upper.setdefault(below, []).append(above)
         paths: dict[str, tuple[str, ...]] = {low: (low,)}
         frontier = [low]
         while high not in paths:
             fresh: dict[str, tuple[str, ...]] = {}
             for element in frontier:
-                for above in upper.get(element, ()):
+                for above in self.parents(element):
                     path = (*paths[element], above)
                     if above not in paths and (above not in fresh or path < fresh[above]):
                         fresh[above] = path
@@ -153,16 +151,13 @@ class Poset:
 
         Looks only at elements with several parents: a tree costs nothing.
         """
-        parents: dict[int, list[int]] = {}
-        for low, high in self.covers:
-            parents.setdefault(self._index[low], []).append(self._index[high])
         meets: dict[tuple[int, int], int] = {}
-        for place, uppers in parents.items():
+        for place, uppers in enumerate(self._upper):
             if len(uppers) < 2:
                 continue
             marks: list[tuple[int, int]] = []
-            for above in _places(self._above[place] & ~(1 << place)):
-                mark = sum(1 << k for k, p in enumerate(uppers) if self._below[above] >> p & 1)
+            for above in places(self.above[place] & ~(1 << place)):
+                mark = sum(1 << k for k, p in enumerate(uppers) if self.below[above] >> p & 1)
                 marks.append((above, mark))
             for i, (left, left_mark) in enumerate(marks):
                 for right, right_mark in marks[i + 1 :]:
@@ -195,13 +190,13 @@ class Poset:
         return bits
 
     def _labels(self, bits: int) -> tuple[str, ...]:
-        return tuple(self.elements[i] for i in _places(bits))
+        return tuple(self.elements[i] for i in places(bits))
 
     def _maximal_bits(self, bits: int) -> int:
-        return sum(1 << i for i in _places(bits) if self._above[i] & bits == 1 << i)
+        return sum(1 << i for i in places(bits) if self.above[i] & bits == 1 << i)
 
     def _minimal_bits(self, bits: int) -> int:
-        return sum(1 << i for i in _places(bits) if self._below[i] & bits == 1 << i)
+        return sum(1 << i for i in places(bits) if self.below[i] & bits == 1 << i)
 
 
 def poset(pairs: Iterable[tuple[str, str]], elements: Iterable[str] = ()) -> Poset:
@@ -301,7 +296,8 @@ def _left_over(order: Iterable[int], count: int) -> list[int]:
     return sorted(set(range(count)) - set(order))
 
 
-def _places(bits: int) -> Iterator[int]:
+def places(bits: int) -> Iterator[int]:
+    """The places of the bits that are set, lowest first."""
     while bits:
         low = bits & -bits
         yield low.bit_length() - 1

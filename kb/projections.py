@@ -6,19 +6,26 @@ some events a second time, which changes nothing.
 
 from __future__ import annotations
 
+import datetime
 import shutil
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from .dimension import dimension_from_json
+from .lattice import Constraint, LatticeIndex
 from .log import Event, Log
 from .rdf import RdfProjection
+from .records import EventKind
 from .search import Place, TextIndex
-from .store import EventKind, Store
+from .store import Store
 
 
 class Projections:
-    """RDF and text index of one directory. `log` and `store` are only read."""
+    """RDF, text index and lattice index of one directory. `log` and `store` are only read.
+
+    The lattice index lives in memory.
+    """
 
     def __init__(self, directory: Path, namespace: str) -> None:
         self._directory = directory
@@ -26,18 +33,18 @@ class Projections:
         self._lock = threading.RLock()
         self._rdf: RdfProjection | None = None
         self._text: TextIndex | None = None
+        self._lattice: tuple[int, LatticeIndex] | None = None
 
     def close(self) -> None:
         """Close what was opened."""
         with self._lock:
             if self._rdf is not None:
                 self._rdf.close()
-            self._rdf = self._text = None
+            self._rdf = self._text = self._lattice = None
 
     def search(self, log: Log, store: Store, query: str, limit: int) -> tuple[Place, ...]:
         """Search the text index of all passages that stand."""
-        with self._lock:
-            return self.text(log, store).search(query, limit)
+        return self.text(log, store).search(query, limit)
 
     def text(self, log: Log, store: Store) -> TextIndex:
         """Give the text index, caught up."""
@@ -50,7 +57,7 @@ class Projections:
                 return index
             kinds = log.kinds(after=index.revision)
             if index.revision == 0 or kinds & {EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}:
-                index.clear()
+                index = self._text = TextIndex(self._directory / "text", anew=True)
             elif EventKind.DOCUMENT_ADDED not in kinds:
                 index.follow(revision)
                 return index
@@ -88,6 +95,43 @@ class Projections:
                     _follow(rdf, event, store)
             rdf.set_revision(revision)
             return rdf
+
+    def meet(
+        self,
+        log: Log,
+        store: Store,
+        constraints: Iterable[Constraint],
+        valid_on: datetime.date | None,
+    ) -> tuple[str, ...]:
+        """Ask the lattice index, which nobody changes meanwhile."""
+        with self._lock:
+            return self.lattice(log, store).meet(constraints, valid_on=valid_on)
+
+    def lattice(self, log: Log, store: Store) -> LatticeIndex:
+        """Give the lattice index, caught up."""
+        with self._lock:
+            revision = log.revision
+            if self._lattice is not None and self._lattice[0] == revision:
+                return self._lattice[1]
+            if self._lattice is None or EventKind.ERASED in log.kinds(after=self._lattice[0]):
+                index = LatticeIndex(map(dimension_from_json, store.dimensions()))
+                for statement_id, statement, _ in store.statements(as_of=revision):
+                    index.add(statement_id, statement)
+            else:
+                followed, index = self._lattice
+                for event in log.events(after=followed):
+                    match event.kind:
+                        case EventKind.DIMENSION_DEFINED:
+                            index.define(dimension_from_json(event.payload))
+                        case EventKind.STATEMENTS_ASSERTED:
+                            for row in store.statements(asserted_by=event.number):
+                                index.add(row[0], row[1])
+                        case EventKind.STATEMENT_RETRACTED | EventKind.DOCUMENT_RETRACTED:
+                            for row in store.statements(retracted_by=event.number):
+                                if not any(store.statements(id=row[0], as_of=event.number)):
+                                    index.remove(row[0])
+            self._lattice = (revision, index)
+            return index
 
     def discard(self) -> None:
         """Delete all projections, to be built anew from the log."""

@@ -4,15 +4,15 @@ Each graph holds what one span states. An asserted, affirmed statement is one qu
 dimension, value, in the graph of its evidence, which is named by the span's IRI. The default graph
 of queries holds every such triple once, however many spans state it, so that counts are of facts;
 the `meta` graph, read together with it, holds quotes and documents; a dimension and its classes
-have a graph of their own. What a triple cannot say gets a node in `meta`: a denied, hedged,
-attributed or planned statement, which is never a plain triple, and a statement that holds for a
-time only.
+have a graph of their own. What a triple cannot say has a node in `meta`, a `pw:Statement` by its
+id: polarity, modality, validity, spans, and the reading that found it. A denied, hedged, attributed
+or planned statement is such a node alone and never a plain triple.
 
     GRAPH ?span { ?supplier d:liability_cover ?cover }   ?span pw:quote ?quote
     BIND(pw:document(?span) AS ?document)                ?document dcterms:title ?title
 
-Bulk loads cost three quads per statement: the triple in its graph and in the default graph, and
-the quote.
+Rows of tables have no nodes, so that bulk loads cost three quads per statement: the triple in its
+graph and in the default graph, and the quote.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,46 +29,40 @@ from typing import Self
 import pyoxigraph as ox
 
 from . import vocabulary as iri
-from .dimension import Dimension, DimensionKind
+from .checkpoints import Checkpoints
+from .dimension import Dimension, value_label
 from .document import Document
 from .errors import KnowledgeError
-from .quantity import Date, Quantity, format_number
 from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
-from .statement import (
-    ALWAYS,
-    Entity,
-    Evidence,
-    Modality,
-    Polarity,
-    Statement,
-    TaxonClass,
-    Text,
-    Value,
+from .rdf_quads import (
+    GENERATED_BY,
+    META,
+    QUOTE,
+    REVISION,
+    STATED_IN,
+    VALID_FROM,
+    VALID_UNTIL,
+    Triple,
+    dimension_node,
+    dimension_triples,
+    document_triples,
+    is_lean,
+    node_triples,
+    plain_triples,
+    reading_node,
+    reading_triples,
+    source_node,
+    span_node,
+    statement_node,
 )
+from .rdf_terms import typed
+from .statement import Evidence, Modality, Polarity, Statement
 
 Grounded = tuple[str, Statement, Sequence[Evidence]]
 """A statement id, the statement, and where it stands."""
 
-_META = ox.NamedNode(iri.META_GRAPH)
 _DEFAULT = ox.DefaultGraph()
 _BATCH = 20_000
-
-_Triple = tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode | ox.Literal]
-
-
-def _pw(name: str) -> ox.NamedNode:
-    return ox.NamedNode(iri.PROOFWEAVE + name)
-
-
-_TYPE = ox.NamedNode(iri.RDF + "type")
-_LABEL = ox.NamedNode(iri.RDFS + "label")
-_QUOTE = _pw("quote")
-_STATED_IN = _pw("statedIn")
-_READ_BY = _pw("readBy")
-_REVISION = _pw("revision")
-_BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClassOf"))
-_ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
-"""Standard properties that a statement of these dimensions implies."""
 
 _REMOVE_SOURCE = """
 DELETE { GRAPH ?span { ?s ?p ?o } }
@@ -78,7 +71,8 @@ DELETE { GRAPH pw:meta { ?s ?p ?o } }
 WHERE {
   GRAPH pw:meta { ?s ?p ?o }
   FILTER(?s = <SOURCE> || STRSTARTS(STR(?s), "SOURCE#")
-    || isIRI(?o) && (?o = <SOURCE> || STRSTARTS(STR(?o), "SOURCE#")))
+    || ?p IN (pw:statedIn, prov:wasGeneratedBy) && STRSTARTS(STR(?o), "SOURCE#")
+    || ?p = prov:wasDerivedFrom && ?o = <SOURCE>)
 } ;
 DELETE { GRAPH pw:meta { ?s ?p ?o } }
 WHERE {
@@ -114,14 +108,11 @@ class RdfProjection:
             if directory is None
             else None
         )
-        self._checkpoints = self._directory / "checkpoints"
-        shutil.rmtree(self._checkpoints, ignore_errors=True)
-        self._checkpoints.mkdir(parents=True)
+        self._directory.mkdir(parents=True, exist_ok=True)
         self._store = _open(self._directory / "store")
+        self._checkpoints = Checkpoints(self._directory / "checkpoints", self._copy)
         self._pool = QueryPool(workers)
         self._changes = 0
-        self._checkpoint: tuple[int, Path] | None = None
-        self._readers: dict[Path, int] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -140,7 +131,7 @@ class RdfProjection:
             self._pool.close()
             self._store.flush()
             del self._store
-            shutil.rmtree(self._checkpoints, ignore_errors=True)
+            self._checkpoints.close()
             if self._finalizer is not None:
                 self._finalizer()
 
@@ -149,7 +140,7 @@ class RdfProjection:
         """The revision recorded last; 0 at first."""
         node = ox.NamedNode(self.namespace)
         with self._lock:
-            for quad in self._store.quads_for_pattern(node, _REVISION, None, _META):
+            for quad in self._store.quads_for_pattern(node, REVISION, None, META):
                 if isinstance(quad.object, ox.Literal):
                     return int(quad.object.value)
         return 0
@@ -158,27 +149,15 @@ class RdfProjection:
         """Record how far the log has been followed; call it after the changes it stands for."""
         node = ox.NamedNode(self.namespace)
         with self._lock:
-            for quad in list(self._store.quads_for_pattern(node, _REVISION, None, _META)):
+            for quad in list(self._store.quads_for_pattern(node, REVISION, None, META)):
                 self._store.remove(quad)
-            self._store.add(ox.Quad(node, _REVISION, _typed(str(revision), "integer"), _META))
+            self._store.add(ox.Quad(node, REVISION, typed(str(revision), "integer"), META))
             self._store.flush()
             self._changes += 1
 
     def add_document(self, document: Document) -> None:
         """Add a source: its title, media type, file name, decoder and digest of decoded text."""
-        node = ox.NamedNode(iri.source_iri(document.source_sha256))
-        text = ox.NamedNode(iri.source_iri(document.text_sha256))
-        triples: list[_Triple] = [
-            (node, _TYPE, _pw("Document")),
-            (node, _TYPE, ox.NamedNode(iri.PROV + "Entity")),
-            (node, ox.NamedNode(iri.DCTERMS + "title"), ox.Literal(document.title)),
-            (node, ox.NamedNode(iri.DCTERMS + "format"), ox.Literal(document.media_type)),
-            (node, _pw("fileName"), ox.Literal(document.name)),
-            (node, _pw("decoder"), ox.Literal(document.decoder)),
-            (node, _pw("text"), text),
-            (text, ox.NamedNode(iri.PROV + "wasDerivedFrom"), node),
-        ]
-        self._extend(ox.Quad(*triple, _META) for triple in triples)
+        self._extend(ox.Quad(*triple, META) for triple in document_triples(document))
 
     def remove_document(self, source_sha256: str) -> None:
         """Remove a source and all that stands in it; linear in the size of the store."""
@@ -191,11 +170,11 @@ class RdfProjection:
 
     def add_dimension(self, dimension: Dimension) -> None:
         """Add a dimension, in place of what was known of it; its classes by `skos:broader` too."""
-        node = self._dimension(dimension.name)
+        node = dimension_node(self.namespace, dimension.name)
         with self._lock:
             for quad in list(self._store.quads_for_pattern(None, None, None, node)):
                 self._drop(quad)
-            triples = list(self._describe(node, dimension))
+            triples = list(dimension_triples(self.namespace, dimension))
             self._extend(
                 ox.Quad(*triple, graph) for triple in triples for graph in (node, _DEFAULT)
             )
@@ -224,14 +203,22 @@ class RdfProjection:
         self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
     ) -> None:
         """Remove a statement from the spans given; a span that states nothing more goes too."""
-        node = ox.NamedNode(iri.statement_iri(self.namespace, statement_id))
+        node = statement_node(self.namespace, statement_id)
+        triples = plain_triples(self.namespace, statement)
         with self._lock:
             for item in evidence:
-                span = _span(item)
-                self._leave(ox.Quad(node, _STATED_IN, span, _META))
-                if _is_plain(statement) and not self._has_node(self._triple(statement), span):
-                    for triple in self._triples(statement):
+                span = span_node(item)
+                link = ox.Quad(node, STATED_IN, span, META)
+                if link not in self._store and not is_lean(statement, item):
+                    continue  # it is not there: it would have a node
+                self._leave(link, item)
+                others = self._nodes(triples[0], span) if triples else []
+                if not others:
+                    for triple in triples:
                         self._drop(ox.Quad(*triple, span))
+                elif len(others) == 1 and self._is_bare(others[0]):
+                    # what is left needs no node to be told from others
+                    self._leave(ox.Quad(others[0], STATED_IN, span, META), item)
                 self._forget_span(span)
             self._changes += 1
 
@@ -249,8 +236,7 @@ class RdfProjection:
         Rows come sorted unless the query orders them. Safe to call from several threads. Raises
         QueryRejected, FormatUnavailable or QueryOverBudget.
         """
-        path = self._lease()
-        try:
+        with self._checkpoints.at(self._changes) as path:
             return self._pool.query(
                 text,
                 accept,
@@ -260,33 +246,20 @@ class RdfProjection:
                 default_graphs=default_graphs,
                 named_graphs=named_graphs,
             )
-        finally:
-            self._release(path)
 
     def __len__(self) -> int:
         """How many quads there are."""
         return len(self._store)
 
-    def _lease(self) -> Path:
-        """A checkpoint of the store as it is now; not deleted until released."""
+    def n_quads(self) -> bytes:
+        """Everything as N-Quads, one per line, sorted."""
         with self._lock:
-            if self._checkpoint is None or self._checkpoint[0] != self._changes:
-                path = self._checkpoints / str(self._changes)
-                self._store.backup(str(path))
-                old, self._checkpoint = self._checkpoint, (self._changes, path)
-                if old is not None and not self._readers.get(old[1]):
-                    shutil.rmtree(old[1], ignore_errors=True)
-            path = self._checkpoint[1]
-            self._readers[path] = self._readers.get(path, 0) + 1
-            return path
+            written = self._store.dump(format=ox.RdfFormat.N_QUADS) or b""
+        return b"\n".join([*sorted(written.split(b"\n")[:-1]), b""])
 
-    def _release(self, path: Path) -> None:
+    def _copy(self, path: Path) -> None:
         with self._lock:
-            self._readers[path] -= 1
-            if not self._readers[path]:
-                del self._readers[path]
-                if self._checkpoint is None or self._checkpoint[1] != path:
-                    shutil.rmtree(path, ignore_errors=True)
+            self._store.backup(str(path))
 
     def _extend(self, quads: Iterable[ox.Quad]) -> None:
         with self._lock:
@@ -295,89 +268,79 @@ class RdfProjection:
 
     def _add_batch(self, batch: Sequence[Grounded]) -> None:
         with self._lock:
-            plain: dict[ox.Quad, None] = {}
+            pending: dict[ox.Quad, None] = {}
+            places: set[tuple[str, int, int, str, str, str]] = set()
             for statement_id, statement, evidence in batch:
-                quads = self._quads(statement_id, statement, evidence)
-                if _is_plain(statement) and statement.validity == ALWAYS:
-                    plain.update(dict.fromkeys(quads))
-                else:  # it looks for its triple in the store
-                    self._store.extend(plain)
-                    plain.clear()
-                    self._store.extend(list(quads))
-            self._store.bulk_extend(plain)
+                what = (statement.subject, statement.dimension, value_label(statement.value))
+                mine = {(item.source_sha256, item.start, item.end, *what) for item in evidence}
+                if not places.isdisjoint(mine):  # twins find each other in the store
+                    self._store.extend(pending)
+                    pending.clear()
+                    places.clear()
+                places |= mine
+                pending.update(dict.fromkeys(self._quads(statement_id, statement, evidence)))
+            if len(batch) < _BATCH:  # each bulk load writes files of its own
+                self._store.extend(pending)
+            else:
+                self._store.bulk_extend(pending)
             self._changes += 1
 
     def _quads(
         self, statement_id: str, statement: Statement, evidence: Sequence[Evidence]
     ) -> Iterator[ox.Quad]:
-        """All quads of a statement, and a node for a twin that shares its triple."""
-        needs_node = not _is_plain(statement) or statement.validity != ALWAYS
-        triples = self._triples(statement) if _is_plain(statement) else []
+        """All quads of a statement, and a node for a twin that shares its triple and its span."""
+        triples = plain_triples(self.namespace, statement)
         for item in evidence:
-            span = _span(item)
-            yield ox.Quad(span, _QUOTE, ox.Literal(item.quote), _META)
-            source = ox.NamedNode(iri.source_iri(item.source_sha256))
-            yield ox.Quad(source, _READ_BY, ox.Literal(item.extractor), _META)
-            twins = bool(triples) and self._has_node(triples[0], span)
-            if needs_node or twins:
-                yield from self._node(statement_id, statement, span)
-            if needs_node and triples and not twins and self._holds(triples[0], span):
-                # the triple is there without a node: a statement that always holds made it
-                unbounded = Statement(statement.subject, statement.dimension, statement.value)
-                yield from self._node(unbounded.id, unbounded, span)
+            span = span_node(item)
+            yield ox.Quad(span, QUOTE, ox.Literal(item.quote), META)
             for triple in triples:
                 yield ox.Quad(*triple, span)
                 yield ox.Quad(*triple, _DEFAULT)
+            twins = bool(triples) and bool(self._nodes(triples[0], span))
+            lean = is_lean(statement, item)
+            if lean and not twins:
+                continue
+            yield from self._node(statement_id, statement, span)
+            if lean:
+                continue
+            node = statement_node(self.namespace, statement_id)
+            yield ox.Quad(node, GENERATED_BY, reading_node(item), META)
+            for reading in reading_triples(item):
+                yield ox.Quad(*reading, META)
+            if triples and not twins and ox.Quad(*triples[0], span) in self._store:
+                # the triple is there without a node: a lean statement made it
+                twin = Statement(statement.subject, statement.dimension, statement.value)
+                if twin.id != statement_id:
+                    yield from self._node(twin.id, twin, span)
 
     def _node(
         self, statement_id: str, statement: Statement, span: ox.NamedNode
     ) -> Iterator[ox.Quad]:
-        node = ox.NamedNode(iri.statement_iri(self.namespace, statement_id))
-        subject, predicate, value = self._triple(statement)
-        triples: list[_Triple] = [
-            (node, _TYPE, _pw("Statement")),
-            (node, ox.NamedNode(iri.RDF + "subject"), subject),
-            (node, ox.NamedNode(iri.RDF + "predicate"), predicate),
-            (node, ox.NamedNode(iri.RDF + "object"), value),
-            (node, _pw("polarity"), ox.Literal(statement.polarity.value)),
-            (node, _pw("modality"), ox.Literal(statement.modality.value)),
-            (node, _STATED_IN, span),
-        ]
-        if statement.validity.start is not None:
-            start = _typed(statement.validity.start.isoformat(), "date")
-            triples.append((node, _pw("validFrom"), start))
-        if statement.validity.end is not None:
-            end = _typed(statement.validity.end.isoformat(), "date")
-            triples.append((node, _pw("validUntil"), end))
-        if (statement.polarity, statement.modality) == (Polarity.DENIED, Modality.ASSERTED):
-            target = "targetIndividual" if isinstance(value, ox.NamedNode) else "targetValue"
-            triples += [
-                (node, _TYPE, ox.NamedNode(iri.OWL + "NegativePropertyAssertion")),
-                (node, ox.NamedNode(iri.OWL + "sourceIndividual"), subject),
-                (node, ox.NamedNode(iri.OWL + "assertionProperty"), predicate),
-                (node, ox.NamedNode(iri.OWL + target), value),
-            ]
-        for triple in triples:
-            yield ox.Quad(*triple, _META)
+        for triple in node_triples(self.namespace, statement_id, statement, span):
+            yield ox.Quad(*triple, META)
 
-    def _has_node(self, triple: _Triple, span: ox.NamedNode) -> bool:
-        """Whether `span` has a node of an asserted, affirmed statement with this triple."""
-        for quad in self._store.quads_for_pattern(None, _STATED_IN, span, _META):
+    def _nodes(self, triple: Triple, span: ox.NamedNode) -> list[ox.NamedNode]:
+        """The nodes in `span` of asserted, affirmed statements with this triple."""
+        found: list[ox.NamedNode] = []
+        for quad in self._store.quads_for_pattern(None, STATED_IN, span, META):
             parts = {
                 item.predicate.value: item.object
-                for item in self._store.quads_for_pattern(quad.subject, None, None, _META)
+                for item in self._store.quads_for_pattern(quad.subject, None, None, META)
             }
             if (
-                tuple(parts[iri.RDF + part] for part in ("subject", "predicate", "object"))
+                isinstance(quad.subject, ox.NamedNode)
+                and tuple(parts[iri.RDF + part] for part in ("subject", "predicate", "object"))
                 == triple
-                and parts[_pw("polarity").value] == ox.Literal(Polarity.AFFIRMED.value)
-                and parts[_pw("modality").value] == ox.Literal(Modality.ASSERTED.value)
+                and parts[iri.PROOFWEAVE + "polarity"] == ox.Literal(Polarity.AFFIRMED.value)
+                and parts[iri.PROOFWEAVE + "modality"] == ox.Literal(Modality.ASSERTED.value)
             ):
-                return True
-        return False
+                found.append(quad.subject)
+        return found
 
-    def _holds(self, triple: _Triple, graph: ox.NamedNode) -> bool:
-        return ox.Quad(*triple, graph) in self._store
+    def _is_bare(self, node: ox.NamedNode) -> bool:
+        """Whether a node was made for a lean statement: nobody read it, and it always holds."""
+        said = {quad.predicate for quad in self._store.quads_for_pattern(node, None, None, META)}
+        return said.isdisjoint({GENERATED_BY, VALID_FROM, VALID_UNTIL})
 
     def _drop(self, quad: ox.Quad) -> None:
         """Remove a quad, and its copy in the default graph if no other graph holds the triple."""
@@ -387,13 +350,23 @@ class RdfProjection:
                 return
         self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object, _DEFAULT))
 
-    def _leave(self, stated_in: ox.Quad) -> None:
-        """Remove the link of a node to a span, and the node with its last link."""
+    def _leave(self, stated_in: ox.Quad, evidence: Evidence) -> None:
+        """Remove the link of a node to a span, the node with its last link, and idle readings."""
         store, node = self._store, stated_in.subject
         store.remove(stated_in)
-        if next(store.quads_for_pattern(node, _STATED_IN, None, _META), None) is None:
-            for quad in list(store.quads_for_pattern(node, None, None, _META)):
+        source = source_node(evidence).value + "#"
+        spans = [quad.object for quad in store.quads_for_pattern(node, STATED_IN, None, META)]
+        if not spans:
+            for quad in list(store.quads_for_pattern(node, None, None, META)):
                 store.remove(quad)
+        elif not any(isinstance(s, ox.NamedNode) and s.value.startswith(source) for s in spans):
+            for quad in list(store.quads_for_pattern(node, GENERATED_BY, None, META)):
+                if isinstance(quad.object, ox.NamedNode) and quad.object.value.startswith(source):
+                    store.remove(quad)
+        reading = reading_node(evidence)
+        if next(store.quads_for_pattern(None, GENERATED_BY, reading, META), None) is None:
+            for triple in reading_triples(evidence):
+                store.remove(ox.Quad(*triple, META))
 
     def _forget_span(self, span: ox.NamedNode) -> None:
         """Remove the quote of a span that states nothing."""
@@ -401,79 +374,9 @@ class RdfProjection:
         if next(store.quads_for_pattern(None, None, None, span), None) is not None:
             return
         store.remove_graph(span)
-        if next(store.quads_for_pattern(None, _STATED_IN, span, _META), None) is None:
-            for quad in list(store.quads_for_pattern(span, _QUOTE, None, _META)):
+        if next(store.quads_for_pattern(None, STATED_IN, span, META), None) is None:
+            for quad in list(store.quads_for_pattern(span, QUOTE, None, META)):
                 store.remove(quad)
-
-    def _dimension(self, name: str) -> ox.NamedNode:
-        return ox.NamedNode(iri.dimension_iri(self.namespace, name))
-
-    def _entity(self, name: str) -> ox.NamedNode:
-        return ox.NamedNode(iri.entity_iri(self.namespace, name))
-
-    def _triple(self, statement: Statement) -> _Triple:
-        return (
-            self._entity(statement.subject),
-            self._dimension(statement.dimension),
-            self._term(statement.value),
-        )
-
-    def _triples(self, statement: Statement) -> list[_Triple]:
-        """The triple of a statement, and those in standard properties that say the same."""
-        triple = self._triple(statement)
-        subject, _, value = triple
-        also = _ALSO.get(statement.dimension, ())
-        return [triple, *((subject, predicate, value) for predicate in also)]
-
-    def _term(self, value: Value) -> ox.NamedNode | ox.Literal:
-        match value:
-            case Entity(name) | TaxonClass(name):
-                return self._entity(name)
-            case Text(text):
-                return ox.Literal(text)
-            case Fraction():
-                text = format_number(value)
-                if "/" in text:
-                    return ox.Literal(text, datatype=_pw("rational"))
-                return _typed(text, "decimal" if "." in text else "integer")
-            case Quantity():
-                return ox.Literal(str(value), datatype=_pw("quantity"))
-            case Date():
-                text = str(value)
-                if "/" in text:
-                    return ox.Literal(text, datatype=ox.NamedNode(iri.EDTF))
-                return _typed(text, {10: "date", 7: "gYearMonth", 4: "gYear"}[len(text)])
-
-    def _describe(self, node: ox.NamedNode, dimension: Dimension) -> Iterator[_Triple]:
-        entity_valued = dimension.kind in (DimensionKind.ENTITY, DimensionKind.TAXONOMIC)
-        kind = "ObjectProperty" if entity_valued else "DatatypeProperty"
-        yield node, _TYPE, _pw("Dimension")
-        yield node, _TYPE, ox.NamedNode(iri.OWL + kind)
-        yield node, _LABEL, ox.Literal(dimension.label)
-        yield node, _pw("kind"), ox.Literal(dimension.kind.value)
-        if dimension.functional:
-            yield node, _TYPE, ox.NamedNode(iri.OWL + "FunctionalProperty")
-        if dimension.unit is not None:
-            yield node, _pw("unit"), ox.Literal(dimension.unit)
-        if dimension.inverse is not None:
-            yield node, ox.NamedNode(iri.OWL + "inverseOf"), self._dimension(dimension.inverse)
-        if dimension.taxonomy is None:
-            return
-        yield node, _pw("root"), self._entity(dimension.root or "")
-        for label in dimension.taxonomy.elements:
-            yield self._entity(label), _TYPE, ox.NamedNode(iri.SKOS + "Concept")
-            yield self._entity(label), ox.NamedNode(iri.SKOS + "prefLabel"), ox.Literal(label)
-        for low, high in dimension.taxonomy.covers:
-            for predicate in _BROADER:
-                yield self._entity(low), predicate, self._entity(high)
-        for label, other in dimension.alternatives:
-            yield self._entity(label), ox.NamedNode(iri.SKOS + "altLabel"), ox.Literal(other)
-        for label, other in dimension.equivalents:
-            equivalent = ox.NamedNode(iri.OWL + "equivalentClass")
-            yield self._entity(label), equivalent, self._entity(other)
-        for low, high in dimension.disjoint:
-            disjoint = ox.NamedNode(iri.OWL + "disjointWith")
-            yield self._entity(low), disjoint, self._entity(high)
 
 
 def _open(path: Path) -> ox.Store:
@@ -484,16 +387,3 @@ def _open(path: Path) -> ox.Store:
             f"the RDF store at {path} cannot be opened for writing; "
             f"expected no other process to hold it: {error}"
         ) from error
-
-
-def _is_plain(statement: Statement) -> bool:
-    """Whether a statement may be a plain triple: only what a source asserts and affirms."""
-    return (statement.polarity, statement.modality) == (Polarity.AFFIRMED, Modality.ASSERTED)
-
-
-def _span(evidence: Evidence) -> ox.NamedNode:
-    return ox.NamedNode(iri.span_iri(evidence.source_sha256, evidence.start, evidence.end))
-
-
-def _typed(text: str, kind: str) -> ox.Literal:
-    return ox.Literal(text, datatype=ox.NamedNode(iri.XSD + kind))

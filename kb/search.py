@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import tantivy
@@ -18,7 +19,7 @@ import tantivy
 from .document import Document, Passage
 from .log import write_atomically
 
-_FORMAT = "1"
+_FORMAT = "2"
 _HEAP = 64_000_000
 
 
@@ -34,13 +35,16 @@ class Place:
 
 
 class TextIndex:
-    """The passages of the standing documents, in a directory; for one thread at a time."""
+    """The passages of the standing documents, in a directory, or of none if it is made anew.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    One thread adds at a time; any may search.
+    """
+
+    def __init__(self, directory: Path, *, anew: bool = False) -> None:
         self._checkpoint = directory.with_name(f"{directory.name}.revision")
-        self.revision = self._read_checkpoint()
+        self.revision = 0 if anew else self._read_checkpoint()
         if not self.revision:
+            self._checkpoint.unlink(missing_ok=True)
             shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True, exist_ok=True)
         self._index = tantivy.Index(_schema(), str(directory), reuse=bool(self.revision))
@@ -53,11 +57,6 @@ class TextIndex:
             return int(revision) if form == _FORMAT else 0
         except (OSError, ValueError):
             return 0
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._checkpoint.unlink(missing_ok=True)
-        self.__init__(self._directory)  # type: ignore[misc]  # the directory is remade as at first
 
     def add(self, documents: Iterable[Document], *, revision: int) -> None:
         """Add documents that are not there, and record how far the log has been followed."""
@@ -74,6 +73,7 @@ class TextIndex:
                             source=document.source_sha256,
                             start=passage.start,
                             end=passage.end,
+                            order=_order(document.source_sha256, passage.start),
                         )
                     )
             writer.commit()
@@ -107,21 +107,25 @@ class TextIndex:
             hits = searcher.search(parsed, limit=wanted + 1, count=False).hits
             if len(hits) <= wanted or hits[limit - 1][0] != hits[-1][0]:
                 break
-            wanted *= 2
-        places = []
-        for score, address in hits:
-            found = searcher.doc(address)
-            places.append(
-                Place(
-                    str(found.get_first("source")),
-                    str(found.get_first("name")),
-                    int(str(found.get_first("start"))),
-                    int(str(found.get_first("end"))),
-                    float(score),
-                )
-            )
-        places.sort(key=lambda place: (-place.score, place.source_sha256, place.start))
-        return tuple(places[:limit])
+            wanted *= 8
+        orders = searcher.fast_field_values("order", [address for _, address in hits])
+        ranked = sorted(zip(hits, orders, strict=True), key=lambda pair: (-pair[0][0], pair[1]))
+        return tuple(_place(score, searcher.doc(at)) for (score, at), _ in ranked[:limit])
+
+
+def _place(score: object, found: tantivy.Document) -> Place:
+    return Place(
+        str(found.get_first("source")),
+        str(found.get_first("name")),
+        int(str(found.get_first("start"))),
+        int(str(found.get_first("end"))),
+        float(str(score)),
+    )
+
+
+def _order(source_sha256: str, start: int) -> int:
+    """Order by source, as far as 31 bits tell sources apart, and position, in 63 bits."""
+    return int(source_sha256[:8], 16) >> 1 << 32 | start
 
 
 def _schema() -> tantivy.Schema:
@@ -132,6 +136,7 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("source", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("start", stored=True)
     builder.add_unsigned_field("end", stored=True)
+    builder.add_integer_field("order", fast=True)
     return builder.build()
 
 
@@ -150,13 +155,14 @@ def _composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def _worth_finding(document: Document) -> list[Passage]:
-    """Leave out headings that are the title of the passage after them."""
-    passages = document.passages
-    return [
-        passage
-        for passage, following in zip(passages, [*passages[1:], None], strict=True)
-        if following is None
-        or following.title != passage.title
-        or document.text[passage.start : passage.end].strip("# \t") != passage.title
-    ]
+def _worth_finding(document: Document) -> Iterator[Passage]:
+    """Leave out headings: they are the title, and so the first, of several passages."""
+    before = None
+    for passage, following in zip_longest(document.passages, document.passages[1:]):
+        first_of_several = (
+            passage.title != before and following and following.title == passage.title
+        )
+        before = passage.title
+        text = document.text[passage.start : passage.end]
+        if not first_of_several or text.strip("# \t") != passage.title:
+            yield passage

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from json.encoder import encode_basestring as _quoted
 
 from .errors import StatementRejected
 from .quantity import Date, Quantity, parse_date, parse_number, parse_quantity
@@ -156,9 +156,21 @@ class Statement:
     @property
     def id(self) -> str:
         """`st:` and the first 32 hex digits of the SHA-256 of the canonical form."""
-        # of texts and None alone, this is the form of RFC 8785; its library takes thrice as long
-        form = json.dumps(self.to_json(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return f"st:{hashlib.sha256(form.encode()).hexdigest()[:32]}"
+        return f"st:{hashlib.sha256(self._canonical().encode()).hexdigest()[:32]}"
+
+    def _canonical(self) -> str:
+        """Write `to_json` in the form of RFC 8785, by hand, since imports digest by the 100,000."""
+        value = value_to_json(self.value)
+        start, end = (
+            "null" if day is None else f'"{day.isoformat()}"'
+            for day in (self.validity.start, self.validity.end)
+        )
+        return (
+            f'{{"dimension":{_quoted(self.dimension)},"modality":"{self.modality._value_}",'
+            f'"polarity":"{self.polarity._value_}","subject":{_quoted(self.subject)},"validity":'
+            f'{{"end":{end},"start":{start}}},'
+            f'"value":{{"kind":"{value["kind"]}","value":{_quoted(value["value"])}}}}}'
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,14 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import cast
 
 from .document import Document, Passage
 from .errors import LogCorrupt
-from .log import TOMBSTONE, Event
+from .log import Event
+from .records import DocumentRecord, EventKind, PolicyRecord, Row
 from .statement import (
     ALWAYS,
     Entity,
@@ -31,7 +30,6 @@ from .statement import (
     Statement,
     Validity,
     value_from_json,
-    value_to_json,
 )
 
 _SCHEMA = """
@@ -73,54 +71,6 @@ CREATE TABLE IF NOT EXISTS policy (
 ) WITHOUT ROWID;
 """
 
-
-class EventKind(StrEnum):
-    """What a knowledge event says."""
-
-    CREATED = "knowledge_base_created"
-    DOCUMENT_ADDED = "document_added"
-    STATEMENTS_ASSERTED = "statements_asserted"
-    CANDIDATES_REJECTED = "candidates_rejected"
-    IMPORT_BEGUN = "import_begun"
-    IMPORT_COMPLETED = "import_completed"
-    STATEMENT_RETRACTED = "statement_retracted"
-    DOCUMENT_RETRACTED = "document_retracted"
-    DIMENSION_DEFINED = "dimension_defined"
-    POLICY_PUBLISHED = "policy_published"
-    ERASED = TOMBSTONE
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """What is known of a stored document without reading it.
-
-    `complete` is false while an import has been begun and not finished. The document stands from
-    event `asserted` until before event `retracted`.
-    """
-
-    source_sha256: str
-    text_sha256: str
-    name: str
-    title: str
-    media_type: str
-    decoder: str
-    complete: bool
-    asserted: int
-    retracted: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRecord:
-    """A published policy version, as its source text."""
-
-    id: str
-    version: str
-    text: str
-    published: int
-
-
-Row = tuple[str, Statement, tuple[Evidence, ...]]
-"""A statement's id, the statement, and its evidence by (source, start, end)."""
 
 _DOCUMENT_COLUMNS = (
     "source_sha256, text_sha256, name, title, media_type, decoder, complete, asserted, retracted"
@@ -422,7 +372,7 @@ class Store:
             " (SELECT 1 FROM evidence e WHERE e.statement = s.key AND e.retracted IS NULL)"
         )
         for (name,) in self._connection.execute(
-            f"SELECT subject AS name {standing} AND subject NOT LIKE 'doc:%'"
+            f"SELECT subject AS name {standing} AND subject NOT GLOB 'doc:*'"
             f" UNION SELECT value {standing} AND kind = 'entity' ORDER BY name"
         ):
             yield name
@@ -440,6 +390,12 @@ class Store:
         """Give the forms of the defined dimensions, by name."""
         rows = self._connection.execute("SELECT form FROM dimension ORDER BY name")
         return tuple(json.loads(form) for (form,) in rows)
+
+    def dimension_kinds(self) -> dict[str, str]:
+        """Give the kind of each defined dimension, by name."""
+        return dict(
+            self._connection.execute("SELECT name, json_extract(form, '$.kind') FROM dimension")
+        )
 
     def policies(self) -> tuple[PolicyRecord, ...]:
         """Give all policy versions, by id and then in order of publication."""
@@ -483,45 +439,3 @@ def _statement(row: tuple[str, ...]) -> Statement:
 
 def _day(text: str | None) -> datetime.date | None:
     return None if text is None else datetime.date.fromisoformat(text)
-
-
-def statement_row(
-    statement_id: str, statement: Statement, evidence: Evidence
-) -> list[str | int | None]:
-    """Give the row of a `statements_asserted` event, in the order of the tables' columns."""
-    value = value_to_json(statement.value)
-    validity = statement.validity
-    return [
-        statement_id,
-        statement.subject,
-        statement.dimension,
-        value["kind"],
-        value["value"],
-        statement.polarity.value,
-        statement.modality.value,
-        validity.start.isoformat() if validity.start else None,
-        validity.end.isoformat() if validity.end else None,
-        evidence.start,
-        evidence.end,
-        evidence.quote,
-        evidence.extractor,
-        evidence.confidence,
-    ]
-
-
-def document_form(document: Document, *, complete: bool) -> dict[str, object]:
-    """Give the payload of a `document_added` event."""
-    titles: dict[str, int] = {}
-    flat: list[int] = []
-    for passage in document.passages:
-        flat += titles.setdefault(passage.title, len(titles)), passage.start, passage.end
-    return {
-        "source_sha256": document.source_sha256,
-        "text_sha256": document.text_sha256,
-        "name": document.name,
-        "title": document.title,
-        "media_type": document.media_type,
-        "decoder": document.decoder,
-        "passages": [list(titles), flat],
-        "complete": complete,
-    }

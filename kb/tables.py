@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected, ValueUnreadable
-from .knowledge_base import Admission, KnowledgeBase
+from .journal import Admission
+from .knowledge_base import KnowledgeBase
 from .quantity import Quantity, parse_date, parse_number, parse_quantity
 from .statement import ALWAYS, Entity, Evidence, Statement, TaxonClass, Text, Validity, Value
 from .table_mapping import ColumnMapping, TableMapping, dimension_name, nearest
@@ -214,8 +215,12 @@ class _Columns:
                         problems.append(f"the column {name!r} names no dimension; map it to one")
                     elif meaning.name:
                         meanings[index] = _resolved(meaning, mapping, defined)
-            if not meanings and not problems:
-                problems.append("no column but the subject's is imported")
+        for meaning in listed.values():
+            dimension = defined.get(meaning.name)
+            if dimension is not None and meaning.kind not in (None, dimension.kind):
+                problems.append(f"{meaning.name} is defined as {dimension.kind.value}")
+        if triple is None and not meanings and not problems:
+            problems.append("no column but the subject's is imported")
         if problems:
             raise MappingRejected(f"{where}: " + "; ".join(problems))
         return cls(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .database import open_database
+from .database import open_database, translated_errors
 from .errors import LogCorrupt, NotFound
 from .log import Log
 
@@ -47,9 +48,10 @@ class SignOffRecord:
 
 
 class VerdictLog:
-    """The chain of one knowledge base, in a database of its own; for one thread at a time."""
+    """The chain of one knowledge base, in a database of its own; threads take turns."""
 
     def __init__(self, directory: Path) -> None:
+        self._lock = threading.RLock()
         self._connection = open_database(directory / "verdicts.sqlite")
         self._connection.executescript(_SCHEMA)
         self._log = Log(self._connection, name="verdicts", anchor=directory / "verdicts.head")
@@ -57,17 +59,19 @@ class VerdictLog:
 
     def close(self) -> None:
         """Close the database."""
-        self._connection.close()
+        with self._lock:
+            self._connection.close()
 
     @property
     def head(self) -> str:
         """Link of the newest entry, in hex."""
-        return self._log.head
+        with self._lock:
+            return self._log.head
 
     def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> str:
         """Store a certificate and the receipt that went with it; give the certificate's digest."""
         digest = hashlib.sha256(certificate).hexdigest()
-        with self._log.transaction():
+        with self._lock, self._log.transaction():
             self._connection.execute(
                 "INSERT OR IGNORE INTO certificate VALUES (?, ?)",
                 (digest, zlib.compress(certificate, 1)),
@@ -78,7 +82,7 @@ class VerdictLog:
     def record_sign_off(self, digest: str, sign_off: Mapping[str, object]) -> int:
         """Record that somebody signed a stored certificate off; give the entry's number."""
         self.certificate(digest)
-        with self._log.transaction():
+        with self._lock, self._log.transaction():
             return self._append("signed_off", digest, sign_off)
 
     def _append(self, kind: str, digest: str, form: Mapping[str, object]) -> int:
@@ -93,9 +97,10 @@ class VerdictLog:
 
         Raises NotFound for an unknown digest.
         """
-        row = self._connection.execute(
-            "SELECT body FROM certificate WHERE digest = ?", (digest,)
-        ).fetchone()
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT body FROM certificate WHERE digest = ?", (digest,)
+            ).fetchone()
         if row is None:
             raise NotFound(f"no certificate has the digest {digest}")
         return zlib.decompress(row[0])
@@ -109,11 +114,12 @@ class VerdictLog:
         return tuple(SignOffRecord(*row) for row in self._entries("signed_off", digest))
 
     def _entries(self, kind: str, digest: str | None) -> list[tuple[int, str, dict[str, object]]]:
-        rows = self._connection.execute(
-            "SELECT number, digest, form FROM entry WHERE kind = ?1 AND (?2 IS NULL OR digest = ?2)"
-            " ORDER BY number",
-            (kind, digest),
-        )
+        with self._lock:
+            rows = self._connection.execute(
+                "SELECT number, digest, form FROM entry"
+                " WHERE kind = ?1 AND (?2 IS NULL OR digest = ?2) ORDER BY number",
+                (kind, digest),
+            ).fetchall()
         return [(number, of, json.loads(form)) for number, of, form in rows]
 
     def verify(self) -> None:
@@ -121,6 +127,10 @@ class VerdictLog:
 
         Raises LogCorrupt naming the first thing that does not hold.
         """
+        with self._lock, translated_errors("the log of verdicts"):
+            self._verify()
+
+    def _verify(self) -> None:
         self._log.verify()
         entries = self._connection.execute(
             "SELECT number, kind, digest, form FROM entry ORDER BY number"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from json.encoder import encode_basestring
 
 from kb.quantity import Date, Quantity, format_number
 
@@ -70,7 +70,7 @@ def render_term(term: Term) -> str:
         case Variable(name) | Symbol(name):
             return name
         case str():
-            return json.dumps(term, ensure_ascii=False)
+            return encode_basestring(term)
         case Fraction():
             text = format_number(term)
             return text if term.denominator == 1 else f'@decimal("{text}")'

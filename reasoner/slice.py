@@ -31,9 +31,10 @@ class ComparisonPremise:
 
 @dataclass(frozen=True, slots=True)
 class AbsencePremise:
-    """`not p(..)` that holds; its witness is the covering demand or lookup."""
+    """`not p(..)` that holds, or may hold; its witness is the covering demand or lookup."""
 
     atom: Atom
+    truth: Truth = Truth.TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,10 @@ class Instance:
 
     @property
     def is_certain(self) -> bool:
-        """Whether no comparison or aggregate of the instance is undetermined."""
+        """Whether no comparison, absence or aggregate of the instance is undetermined."""
         return all(
-            premise.truth is Truth.TRUE
+            isinstance(premise, AtomPremise) or premise.truth is Truth.TRUE
             for premise in self.premises
-            if isinstance(premise, (ComparisonPremise, AggregatePremise))
         )
 
 

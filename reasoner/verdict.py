@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from enum import Enum
 
@@ -32,14 +33,23 @@ def first_code(codes: tuple[AbstentionCode, ...]) -> AbstentionCode:
     return min(codes, key=order.index)
 
 
+def requirement_id(atom: str, rule: str) -> str:
+    """Give the stable id of an open requirement.
+
+    >>> requirement_id("insured(acme)", "onboard")
+    'or:8cf4ee674a46ef3c'
+    """
+    return "or:" + hashlib.sha256(f"{atom}\n{rule}".encode()).hexdigest()[:16]
+
+
 @dataclass(frozen=True, slots=True)
 class OpenRequirement:
     """An underived atom, its arguments resolved as far as derived.
 
-    `id` is stable: `or:` and 16 hex digits of the SHA-256 of `atom` and `rule`. `query` is what a
-    search would look for, `expected` the kind of answer (`date`, `quantity`, `class X`, ...),
-    `entity_test` what a candidate must match. `rejected` lists candidates the entity check refused,
-    `conflicting` the statement ids of both sides of a conflict.
+    `id` is stable: `or:` and 16 hex digits of the SHA-256 of `atom`, a line end and `rule`.
+    `query` is what a search would look for, `expected` the kind of answer (`date`, `quantity`,
+    `class X`, ...), `entity_test` what a candidate must match. `rejected` lists candidates the
+    entity check refused, `conflicting` the statement ids of both sides of a conflict.
     """
 
     id: str

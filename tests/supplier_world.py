@@ -35,9 +35,20 @@ STEMS = (
 """The parts of company names that are replaced; what follows them (`Logistik GmbH`) stays."""
 
 _SYLLABLES = ("ka", "vel", "tor", "mi", "ran", "bru", "sol", "den", "fi", "lau", "gor", "pe", "nix")
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,352 @@
+"""Writing: each method appends events and, in the same transaction, the rows that follow from them.
+
+Everything a document brings is one transaction, so a crash leaves all of it or nothing. A large
+import is several, each whole, and its document is marked incomplete until the last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+
+from .database import translated_errors
+from .dimension import Dimension, DimensionKind, dimension_to_json
+from .document import Document
+from .errors import AlreadyExists, DocumentRejected, NotFound, SourceErased, StatementRejected
+from .log import Event, Log
+from .records import DocumentRecord, EventKind, PolicyRecord, document_form, statement_row
+from .statement import Evidence, Statement, value_to_json
+from .store import Store
+
+Grounded = tuple[Statement, Evidence]
+
+CHUNK = 20_000
+"""Statements that an import writes in one transaction."""
+
+_WITH_CONTENT = frozenset(
+    {EventKind.DOCUMENT_ADDED, EventKind.STATEMENTS_ASSERTED, EventKind.CANDIDATES_REJECTED}
+)
+_VALUE_KINDS = {
+    DimensionKind.TAXONOMIC: "class",
+    DimensionKind.ENTITY: "entity",
+    DimensionKind.QUANTITY: "quantity",
+    DimensionKind.NUMBER: "number",
+    DimensionKind.TIME: "date",
+    DimensionKind.TEXT: "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What admitting changed: evidence new and already there, and whether the document is new.
+
+    Evidence of a statement that was retracted stays retracted and counts as already there.
+    """
+
+    inserted: int
+    already: int
+    document_is_new: bool
+
+
+class Journal:
+    """The log and the tables of one database; threads write one after the other."""
+
+    def __init__(self, connection: sqlite3.Connection, log: Log) -> None:
+        self._connection = connection
+        self._lock = threading.RLock()
+        self._log = log
+        self._store = Store(connection)
+        log.create()
+        self._store.create()
+
+    def create(self, namespace: str) -> None:
+        """Begin the log.
+
+        Raises AlreadyExists if it has begun.
+        """
+        with self._transaction():
+            if self._log.revision:
+                raise AlreadyExists("there is a knowledge base; expected none")
+            self._append(EventKind.CREATED, {"namespace": namespace, "format": 1})
+
+    def verify(self) -> None:
+        """Check the chain, and that the tables follow from it.
+
+        Raises LogCorrupt naming the first thing that does not hold.
+        """
+        with self._lock, translated_errors("the knowledge log"):
+            self._log.verify()
+            replayed = sqlite3.connect(":memory:", isolation_level=None)
+            try:
+                twin = Store(replayed)
+                twin.create()
+                for event in self._log.events():
+                    twin.apply(event)
+                self._store.check_against(twin)
+            finally:
+                replayed.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock, self._log.transaction():
+            yield
+
+    def _append(self, kind: EventKind, payload: dict[str, object]) -> int:
+        number = self._log.append(kind, payload)
+        self._store.apply(Event(number, kind, payload))
+        return number
+
+    def admit(
+        self,
+        document: Document,
+        data: bytes,
+        grounded: Sequence[Grounded],
+        *,
+        run: str,
+        rejected: Sequence[tuple[str, str]] = (),
+    ) -> Admission:
+        """Store a document with the statements taken from it, in one transaction; idempotent.
+
+        `rejected` lists (reason, text) of candidates that were not grounded. Raises
+        StatementRejected naming every quote that does not stand at its span, and DocumentRejected
+        if the bytes are not those of the document or stored with another decoded text.
+        """
+        _check_bytes(document, data)
+        _check(document, grounded, self._kinds())
+        with self._transaction():
+            is_new = self._add_document(document, data, run=run, complete=True)
+            present = set() if is_new else self._store.present(document.source_sha256)
+            inserted = self._assert(document, grounded, present, run)
+            self._reject(document, rejected, run)
+        return Admission(inserted, len(grounded) - inserted, is_new)
+
+    def import_statements(
+        self,
+        document: Document,
+        data: bytes,
+        grounded: Iterable[Grounded],
+        *,
+        run: str,
+        rejected: Sequence[tuple[str, str]] = (),
+        chunk: int = CHUNK,
+    ) -> Admission:
+        """Store a table with its statements, `chunk` per transaction; run again to resume.
+
+        `rejected` is read when `grounded` is exhausted, which may have filled it meanwhile.
+        Until the last transaction the document is marked incomplete. Raises as `admit` does, and
+        keeps the chunks before.
+        """
+        _check_bytes(document, data)
+        kinds = self._kinds()
+        source: dict[str, object] = {"source_sha256": document.source_sha256, "run": run}
+        total = inserted = 0
+        begun = is_new = False
+        present: set[tuple[str, int, int]] = set()
+        standing: DocumentRecord | None = None
+        revision = 0
+        pending = iter(grounded)
+        batch = list(islice(pending, chunk))
+        while standing is None or batch:
+            _check(document, batch, kinds)
+            following = list(islice(pending, chunk))
+            with self._transaction():
+                if standing is None:
+                    is_new = self._add_document(document, data, run=run, complete=not following)
+                    standing = standing_record(self._store, document.source_sha256)
+                    begun = not standing.complete
+                if self._log.revision != revision:  # first, or somebody else has written
+                    now = self._store.record(document.source_sha256)
+                    if now is None or (now.asserted, now.retracted) != (standing.asserted, None):
+                        raise DocumentRejected(f"{document.name} was retracted while imported")
+                    present = self._store.present(document.source_sha256)
+                count = self._assert(document, batch, present, run)
+                if count and following and not begun:
+                    self._append(EventKind.IMPORT_BEGUN, source)
+                    begun = True
+                if not following:
+                    self._reject(document, rejected, run)
+                    if begun:
+                        self._append(EventKind.IMPORT_COMPLETED, source)
+                revision = self._log.revision
+            inserted += count
+            total += len(batch)
+            batch = following
+        return Admission(inserted, total - inserted, is_new)
+
+    def _add_document(self, document: Document, data: bytes, *, run: str, complete: bool) -> bool:
+        record = self._store.record(document.source_sha256)
+        if record is not None and record.retracted is None:
+            if record.text_sha256 != document.text_sha256:
+                raise DocumentRejected(
+                    f"{document.name} is stored as decoded by {record.decoder}, with another text "
+                    f"than {document.decoder} gives; retract it before decoding it anew"
+                )
+            return False
+        self._store.put_document(document, data)
+        form = document_form(document, complete=complete)
+        self._append(EventKind.DOCUMENT_ADDED, {**form, "run": run})
+        return True
+
+    def _assert(
+        self,
+        document: Document,
+        grounded: Sequence[Grounded],
+        present: set[tuple[str, int, int]],
+        run: str,
+    ) -> int:
+        """Append what is not present, and add it there; give how much it was."""
+        rows = []
+        for statement, evidence in grounded:
+            place = (evidence.statement_id, evidence.start, evidence.end)
+            if place not in present:
+                present.add(place)
+                rows.append(statement_row(evidence.statement_id, statement, evidence))
+        if rows:
+            self._append(
+                EventKind.STATEMENTS_ASSERTED,
+                {"source_sha256": document.source_sha256, "run": run, "statements": rows},
+            )
+        return len(rows)
+
+    def _reject(self, document: Document, rejected: Sequence[tuple[str, str]], run: str) -> None:
+        known = set(self._store.rejections(document.source_sha256))
+        fresh = sorted({(reason, text) for reason, text in rejected} - known)
+        if fresh:
+            self._append(
+                EventKind.CANDIDATES_REJECTED,
+                {"source_sha256": document.source_sha256, "run": run, "rejected": fresh},
+            )
+
+    def retract_statement(self, statement_id: str) -> int:
+        """Withdraw all evidence given so far for a statement; give the new revision.
+
+        Admitting the same evidence again does not bring it back; evidence from elsewhere does.
+        """
+        with self._transaction():
+            if next(self._store.statements(id=statement_id), None) is None:
+                raise NotFound(f"no statement has the id {statement_id}")
+            return self._append(EventKind.STATEMENT_RETRACTED, {"statement_id": statement_id})
+
+    def retract_document(self, source_sha256: str) -> int:
+        """Withdraw a document with all it states; give the new revision."""
+        with self._transaction():
+            standing_record(self._store, source_sha256)
+            return self._append(EventKind.DOCUMENT_RETRACTED, {"source_sha256": source_sha256})
+
+    def erase_document(self, source_sha256: str, *, run: str) -> int:
+        """Erase a document's bytes and text and all that was taken from it; give the new revision.
+
+        The chain keeps the digests of what is erased. This cannot be undone.
+        """
+        with self._transaction():
+            if self._store.record(source_sha256) is None:
+                raise no_document(self._store, source_sha256)
+            numbers = [
+                event.number
+                for event in self._log.events()
+                if event.kind in _WITH_CONTENT
+                and event.payload is not None
+                and event.payload["source_sha256"] == source_sha256
+            ]
+            about: dict[str, object] = {"source_sha256": source_sha256, "run": run}
+            number = self._log.erase(numbers, about)
+            self._store.apply(Event(number, EventKind.ERASED, about))
+        with self._lock:
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return number
+
+    def define_dimension(self, dimension: Dimension) -> int:
+        """Define a dimension, in place of an earlier one of that name; give the revision.
+
+        Defining the same again changes nothing.
+        """
+        form = dimension_to_json(dimension)
+        with self._transaction():
+            if form in self._store.dimensions():
+                return self._log.revision
+            return self._append(EventKind.DIMENSION_DEFINED, form)
+
+    def publish_policy(self, id: str, version: str, text: str) -> PolicyRecord:
+        """Store a policy version, which never changes afterwards.
+
+        Raises AlreadyExists if that version is there with another text.
+        """
+        with self._transaction():
+            for policy in self._store.policies():
+                if (policy.id, policy.version) == (id, version):
+                    if policy.text != text:
+                        raise AlreadyExists(
+                            f"policy {id}@{version} is published with another text; "
+                            "publish the change as a new version"
+                        )
+                    return policy
+            number = self._append(
+                EventKind.POLICY_PUBLISHED, {"id": id, "version": version, "text": text}
+            )
+        return PolicyRecord(id, version, text, number)
+
+    def _kinds(self) -> dict[str, str]:
+        """What values the defined dimensions have, by the dimension's name."""
+        with self._lock:
+            kinds = self._store.dimension_kinds()
+        return {name: _VALUE_KINDS[DimensionKind(kind)] for name, kind in kinds.items()}
+
+
+def standing_record(store: Store, source_sha256: str) -> DocumentRecord:
+    """Give the record of a document that stands.
+
+    Raises NotFound, or SourceErased.
+    """
+    record = store.record(source_sha256)
+    if record is None or record.retracted is not None:
+        raise no_document(store, source_sha256)
+    return record
+
+
+def no_document(store: Store, source_sha256: str) -> NotFound:
+    """Say why there is no such document."""
+    if store.is_erased(source_sha256):
+        return SourceErased(f"the document {source_sha256} has been erased")
+    return NotFound(f"no document has the digest {source_sha256}")
+
+
+def _check_bytes(document: Document, data: bytes) -> None:
+    if hashlib.sha256(data).hexdigest() != document.source_sha256:
+        raise DocumentRejected(
+            f"the bytes given for {document.name} are not those it was decoded from"
+        )
+
+
+def _check(document: Document, grounded: Sequence[Grounded], kinds: Mapping[str, str]) -> None:
+    problems = []
+    text, text_sha256 = document.text, document.text_sha256
+    for statement, evidence in grounded:
+        if text[evidence.start : evidence.end] != evidence.quote:
+            problem = f"its quote does not stand at [{evidence.start}, {evidence.end})"
+        elif (evidence.source_sha256, evidence.text_sha256) != (
+            document.source_sha256,
+            text_sha256,
+        ):
+            problem = "its evidence names another document"
+        elif evidence.statement_id != statement.id:
+            problem = "its evidence is of another statement"
+        elif statement.dimension in kinds and kinds[statement.dimension] != (
+            kind := value_to_json(statement.value)["kind"]
+        ):
+            problem = f"its value is of kind {kind}; expected {kinds[statement.dimension]}"
+        else:
+            continue
+        problems.append(f"{statement.subject} {statement.dimension}: {problem}")
+    if problems:
+        raise StatementRejected(f"{document.name}: " + "; ".join(problems))

@@ -1,0 +1,218 @@
+"""Checks of one clause: what binds its variables, what can never hold, what its sentence says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rapidfuzz import fuzz, process
+
+from kb.quantity import Truth
+
+from .arithmetic import compare
+from .atom import Atom, Variable
+from .clause import (
+    Absent,
+    Aggregate,
+    Clause,
+    Comparison,
+    Literal,
+    Operation,
+    Operator,
+    Positive,
+    render_literal,
+    variables_of,
+)
+from .errors import Finding, Severity
+from .facts import Signature
+from .magic import (
+    Collect,
+    Positions,
+    Read,
+    Step,
+    Unsafe,
+    expression_names,
+    is_anonymous,
+    literal_names,
+    names_of,
+    order_body,
+    positive_names,
+    shared_names,
+)
+from .prelude import UNDER
+
+
+def nearest_name(name: str, choices: Iterable[str], *, least: int = 70) -> str | None:
+    """Give the most similar name, or None if none scores at least `least` of 100."""
+    found = process.extractOne(
+        name, sorted(set(choices) - {name}), scorer=fuzz.ratio, score_cutoff=least
+    )
+    return found[0] if found else None
+
+
+def at_clause(
+    clause: Clause, code: str, message: str, severity: Severity = Severity.ERROR
+) -> Finding:
+    return Finding(clause.line, clause.column, code, f"rule {clause.id}: {message}", severity)
+
+
+def warn_at(clause: Clause, code: str, message: str) -> Finding:
+    return at_clause(clause, code, message, Severity.WARNING)
+
+
+def indicator(signature: Signature) -> str:
+    return f"{signature[0]}/{signature[1]}"
+
+
+def _bound_names(clause: Clause) -> set[str]:
+    """Give the names that the body binds, from nothing: positive atoms, then what they define."""
+    bound = set(positive_names(clause.body))
+    outer = frozenset(names_of(clause.head))
+    grown = True
+    while grown:
+        grown = False
+        for at, literal in enumerate(clause.body):
+            new: set[str] = set()
+            if isinstance(literal, Comparison) and literal.operator is Operator.EQUAL:
+                for side, other in (
+                    (literal.left, literal.right),
+                    (literal.right, literal.left),
+                ):
+                    if isinstance(side, Variable) and expression_names(other) <= bound:
+                        new.add(side.name)
+            elif isinstance(literal, Aggregate) and literal.operator is Operator.EQUAL:
+                ready = shared_names(at, clause.body, outer) <= bound
+                if isinstance(literal.result, Variable) and ready:
+                    new.add(literal.result.name)
+            grown = grown or not new <= bound
+            bound |= new
+    return bound
+
+
+def check_safety(clause: Clause) -> Iterator[Finding]:
+    bound = _bound_names(clause)
+    reported: set[str] = set()
+
+    def loose(names: set[str], where: str) -> Iterator[Finding]:
+        for name in sorted(names - bound - reported):
+            reported.add(name)
+            written = "_" if is_anonymous(Variable(name)) else name
+            yield at_clause(
+                clause,
+                "unsafe",
+                f"nothing binds {written} in {where}; add an atom with it",
+            )
+
+    yield from loose(names_of(clause.head), f"the head {clause.head}")
+    outer = frozenset(names_of(clause.head))
+    for at, literal in enumerate(clause.body):
+        text = render_literal(literal)
+        match literal:
+            case Comparison():
+                yield from loose(literal_names(literal), text)
+            case Absent(atom):
+                named = {
+                    a.name
+                    for a in atom.arguments
+                    if isinstance(a, Variable) and not is_anonymous(a)
+                }
+                yield from loose(named, text)
+            case Aggregate():
+                shared = shared_names(at, clause.body, outer)
+                yield from loose(literal_names(literal) | shared, text)
+                inside = set(shared)
+                try:
+                    order_body(literal.conditions, inside, outer=frozenset(shared))
+                    names = ", ".join(sorted(_term_names(literal) - inside))
+                except Unsafe as error:
+                    names = ", ".join(error.variables)
+                if names and not reported & shared:
+                    yield at_clause(clause, "unsafe", f"nothing binds {names} inside {text}")
+
+
+def _term_names(aggregate: Aggregate) -> set[str]:
+    return {term.name for term in aggregate.terms if isinstance(term, Variable)}
+
+
+def check_literals(clause: Clause) -> Iterator[Finding]:
+    positives = [literal.atom for literal in clause.body if isinstance(literal, Positive)]
+    for literal in clause.body:
+        text = render_literal(literal)
+        if isinstance(literal, Absent) and literal.atom in positives:
+            yield warn_at(clause, "never_fires", f"it needs {literal.atom} and {text}")
+        if isinstance(literal, Comparison) and _is_never_true(literal):
+            yield warn_at(clause, "never_fires", f"{text} is never true")
+    if clause.head in positives:
+        yield warn_at(clause, "never_fires", "its head stands in its body; it derives nothing new")
+    for name in (name for name in _single_names(clause) if f"{{{name}}}" not in clause.says):
+        yield warn_at(clause, "single_variable", f"{name} stands once; write _ for anything")
+    try:
+        steps = order_body(clause.body, set(), outer=frozenset(names_of(clause.head)))
+    except Unsafe:
+        return
+    if any(atom.signature == UNDER and not bound for atom, bound in _plain_reads(steps)):
+        yield warn_at(
+            clause,
+            "unbound_under",
+            "nothing binds either argument of under; only classes of a taxonomy are listed",
+        )
+
+
+def _plain_reads(steps: Iterable[Step]) -> Iterator[tuple[Atom, Positions]]:
+    for step in steps:
+        if isinstance(step, Read):
+            yield step.atom, step.bound
+        elif isinstance(step, Collect):
+            yield from _plain_reads(step.steps)
+
+
+def _is_never_true(comparison: Comparison) -> bool:
+    left, right = comparison.left, comparison.right
+    if left == right and comparison.operator in (
+        Operator.UNEQUAL,
+        Operator.LESS,
+        Operator.GREATER,
+    ):
+        return True
+    if isinstance(left, (Variable, Operation)) or isinstance(right, (Variable, Operation)):
+        return False
+    return compare(comparison.operator, left, right) is Truth.FALSE
+
+
+def _single_names(clause: Clause) -> list[str]:
+    counts: dict[str, int] = {}
+    for name in _every_name(clause):
+        counts[name] = counts.get(name, 0) + 1
+    return sorted(name for name, count in counts.items() if count == 1 and name[0] != "_")
+
+
+def _every_name(clause: Clause) -> Iterator[str]:
+    yield from (a.name for a in clause.head.arguments if isinstance(a, Variable))
+    for literal in clause.body:
+        yield from _every_name_of(literal)
+
+
+def _every_name_of(literal: Literal) -> Iterator[str]:
+    match literal:
+        case Positive(atom) | Absent(atom):
+            yield from (a.name for a in atom.arguments if isinstance(a, Variable))
+        case Comparison(_, left, right):
+            yield from (variable.name for variable in variables_of(left))
+            yield from (variable.name for variable in variables_of(right))
+        case Aggregate():
+            yield from (variable.name for variable in variables_of(literal.result))
+            yield from (term.name for term in literal.terms if isinstance(term, Variable))
+            for condition in literal.conditions:
+                yield from _every_name_of(condition)
+
+
+def check_sentence(clause: Clause) -> Iterator[Finding]:
+    """Check that `says` names variables of the rule."""
+    names = set(_every_name(clause))
+    for part in clause.says.split("{")[1:]:
+        name, closing, _ = part.partition("}")
+        if closing and name not in names:
+            near = nearest_name(name, names)
+            hint = f"; did you mean {near}?" if near else f"; it has {', '.join(sorted(names))}"
+            yield at_clause(clause, "sentence", f"says holds {{{name}}}, no variable{hint}")
+        elif not closing:
+            yield at_clause(clause, "sentence", "says has a { without its }")

@@ -1,0 +1,129 @@
+"""Contested atoms: what a source says while another says what cannot hold beside it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kb.quantity import Truth
+
+from .arithmetic import compare
+from .atom import Atom, Variable
+from .bodies import without_statement
+from .clause import Operator, Policy
+from .facts import Fact, FactBase
+from .sources import Sources
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Two atoms that cannot both hold.
+
+    `reason` is `denied`, `functional DIMENSION` or `disjoint`. `other_fact` is the fact behind the
+    other side, or None where rules derive it.
+    """
+
+    reason: str
+    atom: Atom
+    other: Atom
+    other_fact: Fact | None
+
+
+@dataclass(slots=True)
+class Contests:
+    """Finds what contests an atom; `derives` tells whether rules derive one with certainty."""
+
+    policy: Policy
+    facts: FactBase
+    sources: Sources
+    valid_on: datetime.date | None
+    derives: Callable[[Atom], bool]
+    _known: dict[Atom, Contest | None] = field(default_factory=dict)
+    _functional: frozenset[str] = frozenset()
+    _disjoint: frozenset[tuple[str, str]] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._functional = self.sources.functional.union(self.policy.functional)
+        self._disjoint = self.sources.disjoint.union(self.policy.disjoint)
+
+    def of(self, atom: Atom, fact: Fact | None) -> Contest | None:
+        """Give what contests an atom, or None; `fact` is its leaf where it is stated.
+
+        An atom that names its statement is contested as the two-place atom beside it.
+        """
+        if fact is not None:
+            atom = without_statement(atom)
+        if atom not in self._known:
+            self._known[atom] = self._denial(atom, fact) or self._rival(atom, fact)
+        return self._known[atom]
+
+    def _denial(self, atom: Atom, fact: Fact | None) -> Contest | None:
+        complement = atom.complement
+        for other in self.facts.match(complement, self.valid_on):
+            if fact is None or self._counts_against(fact, other):
+                return Contest("denied", atom, complement, other)
+        if self.derives(complement):
+            return Contest("denied", atom, complement, None)
+        return None
+
+    def _rival(self, atom: Atom, fact: Fact | None) -> Contest | None:
+        """Find another value of a functional dimension, or of a class disjoint from this one."""
+        if fact is None or atom.negated or len(atom.arguments) != 2:
+            return None
+        name, subject, value = atom.predicate, *atom.arguments
+        functional, pairs = name in self._functional, self._disjoint
+        if not functional and not pairs:
+            return None
+        for other in self.facts.match(Atom(name, (subject, Variable("V"))), self.valid_on):
+            rival = other.atom.arguments[1]
+            if rival == value or isinstance(rival, Variable) or isinstance(value, Variable):
+                continue
+            if not self._counts_against(fact, other):
+                continue
+            if functional and compare(Operator.EQUAL, value, rival) is Truth.FALSE:
+                if not self._same_entity(value, rival):
+                    return Contest(f"functional {name}", atom, other.atom, other)
+            elif (value, rival) in pairs or (rival, value) in pairs:
+                return Contest("disjoint", atom, other.atom, other)
+        return None
+
+    def _same_entity(self, left: object, right: object) -> bool:
+        if not isinstance(left, str) or not isinstance(right, str):
+            return False
+        return any(
+            self.facts.match(Atom("same_as", pair), self.valid_on)
+            for pair in ((left, right), (right, left))
+        )
+
+    def _counts_against(self, fact: Fact, other: Fact) -> bool:
+        """Whether another fact speaks against one: same time, other evidence, no lower rank."""
+        if not fact.leaf.startswith("st:") or not other.leaf.startswith("st:"):
+            return other.leaf.startswith("st:")
+        if not fact.validity.overlaps(other.validity):
+            return False
+        mine, theirs = self._places(fact), self._places(other)
+        return mine != theirs and not self._outranks(fact, other)
+
+    def _places(self, fact: Fact) -> set[tuple[str, int, int]]:
+        evidence = self.sources.statement(fact.leaf).evidence
+        return {(item.source_sha256, item.start, item.end) for item in evidence}
+
+    def _kinds(self, fact: Fact) -> set[str]:
+        return {
+            str(kind.atom.arguments[1])
+            for source, _, _ in self._places(fact)
+            for kind in self.facts.match(
+                Atom("document_kind", (f"doc:{source}", Variable("K"))), self.valid_on
+            )
+        }
+
+    def _outranks(self, fact: Fact, other: Fact) -> bool:
+        if not self.policy.precedence:
+            return False
+        weaker = self._kinds(fact)
+        frontier = set(weaker)
+        while frontier:
+            frontier = {low for high, low in self.policy.precedence if high in frontier} - weaker
+            weaker |= frontier
+        return bool(self._kinds(other) & (weaker - self._kinds(fact)))

@@ -1,0 +1,327 @@
+"""Decides a goal: evaluate, close, weigh, certify, and check what was written before it leaves.
+
+Every verdict, also an abstention, is a certificate that our own checker has accepted (DESIGN
+sections 1 and 4).
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from .atom import Atom
+from .bodies import NotCovered
+from .certificate import (
+    Conclusion,
+    Json,
+    StepList,
+    Witness,
+    build_certificate,
+    canonical_bytes,
+    digest_of,
+)
+from .clause import Policy
+from .errors import GoalRejected, SelfCheckFailed
+from .evaluate import UNLIMITED, Budget
+from .facts import Fact, FactBase, Signature
+from .inquiry import Inquiry
+from .openness import (
+    Openness,
+    requirement_id,
+    requirement_text,
+    undetermined_requirements,
+    write_requirement,
+)
+from .prelude import atoms_of, prelude
+from .slice import Slice
+from .sources import Sources
+from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
+from .verify import verify_bytes
+from .weigh import Side, weigh, write_conflicts
+from .witness import show_calls
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A goal with what its certificate says of the question behind it."""
+
+    goal: Atom
+    valid_on: datetime.date | None
+    assumptions: tuple[Atom, ...] = ()
+    question: str | None = None
+    understood_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict with its certificate; answers and refuted instances are sorted by text.
+
+    `complete` is false where a budget cut the search or the list of answers.
+    """
+
+    verdict: Verdict
+    code: AbstentionCode | None
+    answers: tuple[Atom, ...]
+    refuted: tuple[Atom, ...]
+    open: tuple[OpenRequirement, ...]
+    certificate: bytes
+    digest: str
+    complete: bool
+
+
+def decide(
+    request: Request,
+    *,
+    policy: Policy,
+    facts: FactBase,
+    sources: Sources,
+    engine: str = "auto",
+    budget: Budget = UNLIMITED,
+    known: Collection[Signature] = (),
+) -> Decision:
+    """Decide a goal under a policy from facts, with a checked certificate.
+
+    `known` are predicates of the knowledge base of which nothing may be stated yet. Raises
+    GoalRejected for an unknown predicate, PolicyRejected, the errors of engines, and
+    SelfCheckFailed if our checker refuses our certificate.
+    """
+    _check_goal(request.goal, policy, facts, known)
+    assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
+    if assumed:
+        facts = facts.with_facts(assumed)
+    inquiry = Inquiry(request.goal, policy, facts, sources, request.valid_on, engine, budget)
+    case = _Case(request, inquiry)
+    return _checked(case.decide(), case)
+
+
+def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
+    """Refuse a predicate that neither rules nor facts nor the knowledge base have."""
+    signatures = {*facts.signatures(), *known}
+    for clause in (*policy.clauses, *prelude().clauses):
+        signatures.add(clause.head.signature)
+        signatures.update(atom.signature for atom in atoms_of(clause.body))
+    signatures.update((item.predicate, item.arity) for item in policy.closed)
+    plain = {(name.removeprefix("-"), arity) for name, arity in signatures}
+    if (goal.predicate, len(goal.arguments)) in plain:
+        return
+    arities = sorted(arity for name, arity in plain if name == goal.predicate)
+    if arities:
+        raise GoalRejected(
+            f"{goal.predicate} takes {' or '.join(map(str, arities))} arguments; "
+            f"the goal {goal} has {len(goal.arguments)}"
+        )
+    names = sorted({name for name, _ in plain})
+    near = difflib.get_close_matches(goal.predicate, names, 3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise GoalRejected(f"no rule, fact or dimension is named {goal.predicate!r}{hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A conclusion with everything its certificate is written from."""
+
+    conclusion: Conclusion
+    steps: StepList
+    witness: Witness
+    cited: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A request and the inquiry into it."""
+
+    request: Request
+    inquiry: Inquiry
+
+    def decide(self) -> _Draft:
+        """Evaluate, weigh and conclude."""
+        inquiry, goal = self.inquiry, self.request.goal
+        if not inquiry.in_scope:
+            detail = f"policy {inquiry.policy.id} does not apply on {inquiry.valid_on}"
+            return self._nothing(AbstentionCode.OUT_OF_SCOPE, detail)
+        part = inquiry.slice(goal)
+        if not part.complete and not part.answers:
+            return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
+        positive = weigh(inquiry, part)
+        negative = Side(part)
+        if inquiry.is_defined(goal.complement.signature):
+            negative = weigh(inquiry, inquiry.slice(goal.complement))
+        try:
+            return self._conclude(positive, negative)
+        except NotCovered:
+            return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
+
+    def _conclude(self, positive: Side, negative: Side) -> _Draft:
+        clauses = self.inquiry.clauses().values()
+        steps = StepList({clause.id: clause for group in clauses for clause in group})
+        if positive.proofs:
+            return self._certified(positive, negative, steps)
+        if positive.disputed or (negative.disputed and not negative.proofs):
+            return self._conflict(positive, negative, steps)
+        if negative.proofs and self.request.goal.is_ground:
+            return self._refuted(negative, steps)
+        return self._abstained(positive.part, negative, steps)
+
+    def _certified(self, side: Side, negative: Side, steps: StepList) -> _Draft:
+        goal = self.request.goal
+        answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
+        refuted: tuple[tuple[Atom, str], ...] = ()
+        slices = [side.part]
+        contested: list[Json] = []
+        requirements: tuple[OpenRequirement, ...] = ()
+        if not goal.is_ground:
+            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            slices.append(negative.part)
+            if side.disputed:
+                contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
+        witness, cited = self._absences(slices, steps, contested)
+        conclusion = self._conclusion(
+            Verdict.CERTIFIED,
+            None,
+            answers=answers,
+            refuted=refuted,
+            open=requirements,
+            complete=goal.is_ground or all(part.complete for part in slices),
+        )
+        return _Draft(conclusion, steps, witness, cited)
+
+    def _refuted(self, side: Side, steps: StepList) -> _Draft:
+        answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
+        witness, cited = self._absences([side.part], steps, [])
+        conclusion = self._conclusion(Verdict.REFUTED, None, answers=answers)
+        return _Draft(conclusion, steps, witness, cited)
+
+    def _absences(
+        self, slices: Sequence[Slice], steps: StepList, contested: Sequence[Json]
+    ) -> tuple[Witness, tuple[str, ...]]:
+        """Show what the absences and aggregates of the steps rest on."""
+        if not steps.closed:
+            return Witness(contested=tuple(contested)), ()
+        return show_calls(self.inquiry, slices, steps, contested=contested)
+
+    def _conflict(self, positive: Side, negative: Side, steps: StepList) -> _Draft:
+        contests = {**positive.contests, **negative.contests}
+        contested, requirements = write_conflicts(self.inquiry, contests, steps)
+        sides = {item for contest in contests.values() for item in (contest.atom, contest.other)}
+        slices = [positive.part, negative.part] if negative.disputed else [positive.part]
+        goal = self.request.goal
+        witness, cited = show_calls(
+            self.inquiry, slices, steps, roots=[goal], excluded=sides, contested=contested
+        )
+        conclusion = self._conclusion(Verdict.ABSTAINED, AbstentionCode.CONFLICT, open=requirements)
+        return _Draft(conclusion, steps, witness, cited)
+
+    def _abstained(self, part: Slice, negative: Side, steps: StepList) -> _Draft:
+        goal, inquiry = self.request.goal, self.inquiry
+        search = Openness(inquiry, part)
+        requirements = tuple(
+            write_requirement(
+                item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
+            )
+            for item in search.missing(goal)
+        )
+        if part.possible and not any(
+            item.code is AbstentionCode.UNDETERMINED for item in requirements
+        ):
+            requirements = (*undetermined_requirements(part), *requirements)
+        slices = list(search.slices)
+        refuted: tuple[tuple[Atom, str], ...] = ()
+        if negative.proofs:
+            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            slices.append(negative.part)
+        witness, cited = show_calls(inquiry, slices, steps, roots=[goal, *search.shown()])
+        conclusion = self._conclusion(
+            Verdict.ABSTAINED,
+            first_code(tuple(item.code for item in requirements)),
+            open=requirements,
+            refuted=refuted,
+        )
+        return _Draft(conclusion, steps, witness, cited)
+
+    def _nothing(self, code: AbstentionCode, detail: str) -> _Draft:
+        """Abstain without having looked, or without having finished."""
+        goal = requirement_text(self.request.goal)
+        requirement = OpenRequirement(
+            id=requirement_id(goal, ""),
+            atom=goal,
+            code=code,
+            rule="",
+            query="",
+            expected="",
+            entity_test="",
+            detail=detail,
+        )
+        conclusion = self._conclusion(
+            Verdict.ABSTAINED,
+            code,
+            open=(requirement,),
+            complete=code is not AbstentionCode.BUDGET,
+        )
+        return _Draft(conclusion, StepList({}), Witness())
+
+    def _conclusion(
+        self,
+        verdict: Verdict,
+        code: AbstentionCode | None,
+        *,
+        answers: tuple[tuple[Atom, str], ...] = (),
+        refuted: tuple[tuple[Atom, str], ...] = (),
+        open: tuple[OpenRequirement, ...] = (),
+        complete: bool = True,
+    ) -> Conclusion:
+        request = self.request
+        return Conclusion(
+            verdict=verdict,
+            code=code,
+            goal=request.goal,
+            answers=answers,
+            refuted=refuted,
+            open=open,
+            assumptions=request.assumptions,
+            complete=complete,
+            question=request.question,
+            understood_as=request.understood_as,
+            valid_on=request.valid_on,
+        )
+
+
+def _checked(draft: _Draft, case: _Case) -> Decision:
+    """Write the certificate and have our checker examine it."""
+    conclusion = draft.conclusion
+    used = {case.inquiry.policy.digest: case.inquiry.policy}
+    heads = {clause.head.signature for clause in prelude().clauses}
+    called = {read.signature for read in draft.witness.patterns}
+    if called & heads or any(name.startswith("prelude.") for name in draft.steps.rules):
+        used[prelude().digest] = prelude()
+    certificate = build_certificate(
+        conclusion,
+        steps=draft.steps,
+        witness=draft.witness,
+        policies=used.values(),
+        sources=case.inquiry.sources,
+        cited_sources=draft.cited,
+    )
+    data = canonical_bytes(certificate)
+    report = verify_bytes(
+        data,
+        case.inquiry.sources.texts,
+        expect_policy=case.inquiry.policy.digest,
+        expect_goal=str(conclusion.goal),
+    )
+    if not report.valid:
+        raise SelfCheckFailed(
+            f"the checker rejects the certificate for {conclusion.goal}: {report.rejection} at "
+            f"{report.where or 'the top'}: {report.message}"
+        )
+    return Decision(
+        verdict=conclusion.verdict,
+        code=conclusion.code,
+        answers=tuple(atom for atom, _ in conclusion.answers),
+        refuted=tuple(atom for atom, _ in conclusion.refuted),
+        open=conclusion.open,
+        certificate=data,
+        digest=digest_of(data),
+        complete=conclusion.complete,
+    )

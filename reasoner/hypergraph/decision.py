@@ -1,0 +1,276 @@
+"""Decide the goals of a requirement hypergraph: a minimal certificate, or what is missing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from ..abduction import Abduction, Optimality, abduce
+from ..derivation import derivation, minimal_support
+from ..engines import close
+from ..engines.linear import GIVEN, UNDERIVED, Firing
+from ..errors import GoalRejected
+from ..verdict import AbstentionCode, OpenRequirement, Verdict, first_code
+from .graph import Hypergraph
+from .horn import CompiledHypergraph, compile_hypergraph
+from .requirements import open_requirement, open_requirements
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStep:
+    """One step of a certificate: an atom that is given, stated by `unit`, or yielded by `edge`.
+
+    `premises` are the tail of the edge; an edge that needs a witness names it in `unit`.
+    """
+
+    atom: str
+    edge: str | None = None
+    premises: tuple[str, ...] = ()
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """An edge whose tail holds while its head is contradicted by the atom `by`.
+
+    Source: Certify (arXiv 2610.34684), section 4.
+    """
+
+    edge: str
+    head: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoalDecision:
+    """What a hypergraph says of one goal.
+
+    Certified and refuted goals have an inclusion-minimal set of `units` and `steps` in dependency
+    order; refuted ones prove `proved`, which contradicts the goal. Abstained goals have a code,
+    open requirements and, where adding atoms can help, `cheapest`: fewest missing atoms (or
+    `witnessed(..)`) that would close the goal, with `optimality`. Abstaining with CONFLICT,
+    `violations` are those in the contested derivation; certificates hold none.
+    """
+
+    goal: str
+    verdict: Verdict
+    code: AbstentionCode | None = None
+    proved: str | None = None
+    units: tuple[str, ...] = ()
+    steps: tuple[GraphStep, ...] = ()
+    open: tuple[OpenRequirement, ...] = ()
+    cheapest: tuple[str, ...] = ()
+    optimality: Optimality | None = None
+    violations: tuple[Violation, ...] = ()
+
+
+def decide_hypergraph(
+    graph: Hypergraph,
+    *,
+    goals: Sequence[str] | None = None,
+    context: Collection[str] | None = None,
+    engine: str = "auto",
+    expired: Callable[[], bool] = lambda: False,
+) -> tuple[GoalDecision, ...]:
+    """Decide each goal (default: those of the file), in the given order.
+
+    `context` restricts the units to those ids. Certificates avoid atoms that hold together with
+    what contradicts them; a goal that needs one abstains with CONFLICT. `expired` bounds the search
+    for the cheapest missing atoms only.
+
+    Raises GoalRejected for a goal that is no atom or no goal at all, and the errors of `close`.
+    """
+    wanted = list(graph.goals if goals is None else goals)
+    ids = {atom.id for atom in graph.atoms}
+    if not wanted:
+        raise GoalRejected("the hypergraph names no goal; expected one in its goals or as argument")
+    for goal in wanted:
+        if goal not in ids:
+            raise GoalRejected(f"goal {goal!r} is no atom of the hypergraph{_near(goal, ids)}")
+    if context is not None:
+        graph = _restrict(graph, context)
+    whole = compile_hypergraph(graph)
+    firing = close(whole.program, engine=engine)
+    contested = _contested(graph, whole, firing)
+    if contested:
+        clean = compile_hypergraph(graph, without=frozenset(contested))
+        clean_firing = close(clean.program, engine=engine)
+    else:
+        clean, clean_firing = whole, firing
+    case = _Case(graph, whole, firing, clean, clean_firing, contested, expired)
+    return tuple(case.decide(goal) for goal in wanted)
+
+
+def violations(graph: Hypergraph, *, engine: str = "auto") -> tuple[Violation, ...]:
+    """List the violations among all edges whose tail holds and which are witnessed, by edge id."""
+    compiled = compile_hypergraph(graph)
+    firing = close(compiled.program, engine=engine)
+    contested = _contested(graph, compiled, firing)
+    derived = firing.derived
+    return tuple(
+        Violation(edge.id, edge.head, other)
+        for clause, edge in enumerate(compiled.edges)
+        if edge.head in contested and derived[compiled.program.tail(clause)].all()
+        for other in contested[edge.head]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A hypergraph closed twice: as a whole, and without its contested atoms."""
+
+    graph: Hypergraph
+    whole: CompiledHypergraph
+    firing: Firing
+    clean: CompiledHypergraph
+    clean_firing: Firing
+    contested: dict[str, tuple[str, ...]]
+    expired: Callable[[], bool]
+
+    def decide(self, goal: str) -> GoalDecision:
+        """Decide one goal."""
+        if self._clean_derives(goal):
+            units, steps = _certificate(self.clean, self.clean_firing, goal)
+            return GoalDecision(
+                goal,
+                Verdict.CERTIFIED,
+                proved=goal,
+                units=units,
+                steps=steps,
+            )
+        if self.firing.clauses[self.whole.number(goal)] != UNDERIVED:
+            return self._conflict(goal)
+        for other in self.graph.opponents().get(goal, ()):
+            if self._clean_derives(other):
+                units, steps = _certificate(self.clean, self.clean_firing, other)
+                return GoalDecision(
+                    goal,
+                    Verdict.REFUTED,
+                    proved=other,
+                    units=units,
+                    steps=steps,
+                )
+        return self._abstain(goal)
+
+    def _clean_derives(self, goal: str) -> bool:
+        return int(self.clean_firing.clauses[self.clean.number(goal)]) != UNDERIVED
+
+    def _conflict(self, goal: str) -> GoalDecision:
+        """Abstain: the goal follows only through contested atoms; name them with both sides."""
+        units, steps = _certificate(self.whole, self.firing, goal)
+        found = []
+        seen = []
+        for step in steps:
+            for other in self.contested.get(step.atom, ()):
+                if step.edge is not None:
+                    seen.append(Violation(step.edge, step.atom, other))
+                other_units, _ = _certificate(self.whole, self.firing, other)
+                ours, _ = _certificate(self.whole, self.firing, step.atom)
+                found.append(
+                    open_requirement(
+                        step.atom,
+                        AbstentionCode.CONFLICT,
+                        rule=step.edge or "",
+                        detail=f"{step.atom} and {other} are both derived",
+                        conflicting=tuple(sorted({*ours, *other_units})),
+                    )
+                )
+        return GoalDecision(
+            goal,
+            Verdict.ABSTAINED,
+            code=AbstentionCode.CONFLICT,
+            units=units,
+            open=tuple(found),
+            violations=tuple(seen),
+        )
+
+    def _abstain(self, goal: str) -> GoalDecision:
+        found = open_requirements(self.graph, self.whole, self.firing, goal)
+        missing = self._cheapest(goal)
+        sets = missing.sets
+        return GoalDecision(
+            goal,
+            Verdict.ABSTAINED,
+            code=first_code(tuple(requirement.code for requirement in found)),
+            open=found,
+            cheapest=tuple(map(self.whole.name, sets[0].atoms)) if sets else (),
+            optimality=missing.optimality,
+        )
+
+    def _cheapest(self, goal: str) -> Abduction:
+        """Find the fewest atoms no edge yields, or witnesses, that would close the goal."""
+        heads = {edge.head for edge in self.graph.hyperedges}
+        clauses = self.firing.clauses.tolist()
+        first_unit = self.whole.unit_numbers.start
+        costs = {
+            number: 1
+            for number in range(first_unit)
+            if clauses[number] == UNDERIVED
+            and (number >= len(self.whole.atoms) or self.whole.atoms[number] not in heads)
+        }
+        number = self.whole.number(goal)
+        return abduce(self.whole.program, number, costs, expired=self.expired)
+
+
+def _restrict(graph: Hypergraph, context: Collection[str]) -> Hypergraph:
+    units = {unit.id for unit in graph.units}
+    for name in sorted(context):
+        if name not in units:
+            raise GoalRejected(
+                f"context names {name!r}, no unit of the hypergraph{_near(name, units)}"
+            )
+    kept = tuple(unit for unit in graph.units if unit.id in set(context))
+    return Hypergraph(
+        graph.atoms, graph.hyperedges, kept, graph.given, graph.goals, graph.contradictions
+    )
+
+
+def _near(name: str, names: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(names), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _contested(
+    graph: Hypergraph, compiled: CompiledHypergraph, firing: Firing
+) -> dict[str, tuple[str, ...]]:
+    """Give the derived atoms that something derived contradicts, with what does."""
+    found = {}
+    for atom, others in graph.opponents().items():
+        if firing.clauses[compiled.number(atom)] == UNDERIVED:
+            continue
+        derived = [o for o in others if firing.clauses[compiled.number(o)] != UNDERIVED]
+        if derived:
+            found[atom] = tuple(derived)
+    return found
+
+
+def _certificate(
+    compiled: CompiledHypergraph, firing: Firing, goal: str
+) -> tuple[tuple[str, ...], tuple[GraphStep, ...]]:
+    """Give the minimal units and the steps of a derived goal."""
+    program, number = compiled.program, compiled.number(goal)
+    support = minimal_support(program, number, compiled.unit_numbers, firing=firing)
+    assert support is not None
+    derived = derivation(program, number, support)
+    assert derived is not None
+    units = tuple(compiled.name(atom) for atom in support if atom in compiled.unit_numbers)
+    witness: dict[int, str] = {}
+    steps = []
+    for step in derived:
+        if step.clause == GIVEN:
+            if step.atom < len(compiled.atoms):
+                steps.append(GraphStep(compiled.name(step.atom)))
+        elif step.clause < len(compiled.edges):
+            edge = compiled.edges[step.clause]
+            unit = None
+            if edge.witness:
+                unit = witness[program.tail(step.clause)[-1]]
+            steps.append(GraphStep(edge.head, edge.id, edge.tail, unit))
+        else:
+            (unit_number,) = program.tail(step.clause)
+            if step.atom < len(compiled.atoms):
+                steps.append(GraphStep(compiled.name(step.atom), unit=compiled.name(unit_number)))
+            else:
+                witness[step.atom] = compiled.name(unit_number)
+    return units, tuple(steps)

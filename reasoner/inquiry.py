@@ -1,0 +1,71 @@
+"""One request under way: its policy, facts and sources, and what has been evaluated so far."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .atom import Atom
+from .clause import Clause, Policy
+from .evaluate import Budget, evaluate
+from .facts import FactBase, Signature
+from .prelude import rules_in_force
+from .slice import Slice
+from .sources import Sources
+
+
+@dataclass(slots=True)
+class Inquiry:
+    """What a goal is decided on. Each atom is evaluated once."""
+
+    goal: Atom
+    policy: Policy
+    facts: FactBase
+    sources: Sources
+    valid_on: datetime.date | None
+    engine: str
+    budget: Budget
+    _slices: dict[Atom, Slice] = field(default_factory=dict)
+    _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
+
+    def slice(self, atom: Atom) -> Slice:
+        """Evaluate an atom as a goal."""
+        if atom not in self._slices:
+            self._slices[atom] = evaluate(
+                self.policy, atom, self.facts, valid_on=self.valid_on, budget=self.budget
+            )
+        return self._slices[atom]
+
+    @property
+    def in_scope(self) -> bool:
+        """Whether the policy applies on the day of the request."""
+        start, end = self.policy.effective
+        day = self.valid_on
+        return day is None or ((start is None or start <= day) and (end is None or day < end))
+
+    def clauses(self) -> Mapping[Signature, Sequence[Clause]]:
+        """Give the clauses in force for the goal by what they conclude."""
+        if not self._clauses:
+            for clause in rules_in_force(self.policy, self.goal, self.facts):
+                self._clauses.setdefault(clause.head.signature, []).append(clause)
+        return self._clauses
+
+    def own_clauses(self) -> Mapping[Signature, Sequence[Clause]]:
+        """Give the clauses of the policy alone by what they conclude."""
+        found: dict[Signature, list[Clause]] = {}
+        for clause in self.policy.clauses:
+            found.setdefault(clause.head.signature, []).append(clause)
+        return found
+
+    def concludes(self, signature: Signature) -> bool:
+        """Whether a rule of the policy concludes a predicate."""
+        return any(clause.head.signature == signature for clause in self.policy.clauses)
+
+    def is_defined(self, signature: Signature) -> bool:
+        """Whether facts or rules give a predicate."""
+        return signature in self.facts.signatures() or self.concludes(signature)
+
+    def derives(self, atom: Atom) -> bool:
+        """Whether rules of the policy derive an atom with certainty."""
+        return self.concludes(atom.signature) and atom in self.slice(atom).answers

@@ -1,0 +1,90 @@
+"""The rules every policy can use, and the identity rules that names of one entity call for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from importlib import resources
+
+from .atom import Atom, Variable
+from .clause import Absent, Aggregate, Clause, Literal, Policy, Positive, render_clause
+from .facts import FactBase, Signature
+from .policy_text import read_policy
+
+COMPUTED = frozenset({("stated_in", 2), ("valid_on", 1), ("same_name", 2)})
+"""Predicates whose facts come from the request or from evidence, never from a source."""
+
+ABOUT_SOURCES = frozenset({("document_kind", 2), ("issuer", 2), ("issued_on", 2)})
+ABOUT_NAMES = frozenset({("same_as", 2), ("subclass_of", 2)})
+UNDER: Signature = ("under", 2)
+ALIAS: Signature = ("alias", 2)
+
+
+@lru_cache(maxsize=1)
+def prelude() -> Policy:
+    """Give the prelude."""
+    text = (resources.files(__package__) / "prelude.lp").read_text(encoding="utf-8")
+    policy, findings = read_policy(text, name="prelude")
+    assert not findings, f"the prelude is faulty: {findings}"
+    return policy
+
+
+@lru_cache(maxsize=1)
+def built_in() -> frozenset[Signature]:
+    """Give every predicate that a policy may read without defining it."""
+    defined = {clause.head.signature for clause in prelude().clauses}
+    return COMPUTED | ABOUT_SOURCES | ABOUT_NAMES | defined
+
+
+def atoms_of(literals: Iterable[Literal]) -> Iterator[Atom]:
+    """Give every atom of body literals, those inside aggregates included, in order."""
+    for literal in literals:
+        if isinstance(literal, (Positive, Absent)):
+            yield literal.atom
+        elif isinstance(literal, Aggregate):
+            yield from atoms_of(literal.conditions)
+
+
+def identity_clause(signature: Signature) -> Clause:
+    """Give the rule by which what holds of one name holds of the entity's other names."""
+    name, arity = signature
+    others = tuple(Variable(f"V{n}") for n in range(1, arity))
+    negated = name.startswith("-")
+    predicate = name.removeprefix("-")
+    head = Atom(predicate, (Variable("X"), *others), negated)
+    body = (
+        Positive(Atom("alias", (Variable("X"), Variable("Y")))),
+        Positive(Atom(predicate, (Variable("Y"), *others), negated)),
+    )
+    clause = Clause(
+        id=f"prelude.identity:{name}/{arity}",
+        head=head,
+        body=body,
+        text="",
+        cite="Proofweave prelude, identity",
+        says="What is stated of {Y} holds of {X}: both name one entity",
+    )
+    return replace(clause, text=render_clause(clause))
+
+
+def clauses_in_force(
+    policy: Policy, goal: Signature, stored: frozenset[Signature]
+) -> tuple[Clause, ...]:
+    """Give the clauses a goal is evaluated with: the policy's, the prelude's, identity.
+
+    Identity rules exist only where `same_as` facts do, for each stored predicate that the policy or
+    the goal reads and no rule defines.
+    """
+    clauses = (*policy.clauses, *prelude().clauses)
+    if ("same_as", 2) not in stored:
+        return clauses
+    defined = {clause.head.signature for clause in clauses}
+    read = {goal} | {atom.signature for clause in clauses for atom in atoms_of(clause.body)}
+    renamed = read & stored - defined - COMPUTED - ABOUT_SOURCES - ABOUT_NAMES
+    return clauses + tuple(identity_clause(s) for s in sorted(renamed) if s[1] >= 1)
+
+
+def rules_in_force(policy: Policy, goal: Atom, facts: FactBase) -> tuple[Clause, ...]:
+    """Give the clauses that `evaluate` uses for a goal, in order; ids are unique."""
+    return clauses_in_force(policy, goal.signature, facts.signatures())

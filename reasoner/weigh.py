@@ -1,0 +1,133 @@
+"""Weighs the answers of a goal: proofs from what nothing contests, and conflicts where none is.
+
+Close first; if something inside the proof is contested, try without it; only where no support is
+left, the answer is disputed (DESIGN section 4, Conflict).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .atom import Atom
+from .certificate import Json, Proof, StepList
+from .closed_slice import close_slice
+from .contest import Contest, Contests
+from .facts import Fact
+from .inquiry import Inquiry
+from .openness import requirement_id, requirement_text
+from .slice import Slice
+from .verdict import AbstentionCode, OpenRequirement
+
+
+@dataclass(slots=True)
+class Side:
+    """A goal or its complement, weighed.
+
+    `proofs` are uncontested; `disputed` answers have contested supports only, one of which is
+    given; `contests` are all that was met on the way, by the contested atom.
+    """
+
+    part: Slice
+    proofs: dict[Atom, Proof] = field(default_factory=dict)
+    disputed: dict[Atom, Proof] = field(default_factory=dict)
+    contests: dict[Atom, Contest] = field(default_factory=dict)
+
+    def sorted_proofs(self) -> list[tuple[Atom, Proof]]:
+        """Give the uncontested proofs by the text of their answers."""
+        return sorted(self.proofs.items(), key=lambda item: str(item[0]))
+
+
+def weigh(inquiry: Inquiry, part: Slice) -> Side:
+    """Prove each answer of a slice, from leaves that nothing contests where that is possible."""
+    side = Side(part)
+    if not part.answers:
+        return side
+    contests = Contests(
+        inquiry.policy, inquiry.facts, inquiry.sources, inquiry.valid_on, inquiry.derives
+    )
+    whole = close_slice(part, engine=inquiry.engine)
+    for answer in part.answers:
+        closed = whole
+        excluded: set[Atom] = set()
+        first: Proof | None = None
+        while (proof := closed.proof(answer)) is not None:
+            first = first or proof
+            found = _contested(proof, contests)
+            if not found:
+                side.proofs[answer] = proof
+                break
+            side.contests.update(found)
+            excluded.update(found)
+            closed = close_slice(part, excluded=excluded)
+        else:
+            if first is not None:
+                side.disputed[answer] = first
+    return side
+
+
+def _contested(proof: Proof, contests: Contests) -> dict[Atom, Contest]:
+    found: dict[Atom, Contest] = {}
+    for atom, origin in proof.steps:
+        contest = contests.of(atom, origin if isinstance(origin, Fact) else None)
+        if contest is not None:
+            found[contest.atom] = contest
+    return found
+
+
+def write_conflicts(
+    inquiry: Inquiry, contests: Mapping[Atom, Contest], steps: StepList
+) -> tuple[list[Json], tuple[OpenRequirement, ...]]:
+    """Write both sides of each conflict, with their proofs, and what is to be resolved."""
+    pairs: dict[tuple[str, str, str], Contest] = {}
+    for contest in contests.values():
+        first, second = sorted((str(contest.atom), str(contest.other)))
+        pairs.setdefault((contest.reason, first, second), contest)
+    records: list[Json] = []
+    requirements: list[OpenRequirement] = []
+    for _, contest in sorted(pairs.items()):
+        sides = [
+            {"atom": str(atom), "step": _side_step(inquiry, atom, steps)}
+            for atom in sorted((contest.atom, contest.other), key=str)
+        ]
+        records.append({"reason": contest.reason, "sides": sides})
+        text = requirement_text(contest.atom)
+        requirements.append(
+            OpenRequirement(
+                id=requirement_id(text, ""),
+                atom=text,
+                code=AbstentionCode.CONFLICT,
+                rule="",
+                query="",
+                expected="resolution",
+                entity_test="",
+                detail=f"{contest.atom} and {contest.other} cannot both hold ({contest.reason})",
+                conflicting=tuple(sorted(_statements_behind(sides, steps))),
+            )
+        )
+    return records, tuple(requirements)
+
+
+def _side_step(inquiry: Inquiry, atom: Atom, steps: StepList) -> str:
+    stated = inquiry.facts.match(atom, inquiry.valid_on)
+    if stated:
+        return steps.add_fact(stated[0])
+    proof = close_slice(inquiry.slice(atom)).proof(atom)
+    assert proof is not None, "both sides of a conflict are derived"
+    return steps.add(proof)
+
+
+def _statements_behind(sides: Sequence[Json], steps: StepList) -> set[str]:
+    waiting = [side["step"] for side in sides]
+    found: set[str] = set()
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        step = steps.steps[int(name[1:]) - 1]
+        waiting.extend(step["premises"])
+        if "statement" in step:
+            found.add(step["statement"])
+    return found

@@ -1,0 +1,40 @@
+"""Entry of the command line: runs it, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import grpc
+
+from kb.errors import ProofweaveError
+
+from .cli.app import build
+from .cli.outcome import Exit, report
+from .status import Failure, code_of, failure_of, problems_of
+
+
+def main() -> None:
+    """Run the command line; leaves by `SystemExit` with the code of the contract."""
+    try:
+        build()(prog_name="proofweave")
+    except ProofweaveError as error:
+        failure = Failure(code_of(error), error.code, str(error), problems_of(error))
+        sys.exit(report(failure))
+    except grpc.RpcError as error:
+        sys.exit(report(failure_of(error)))
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(Exit.ERROR)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:  # the last resort: one line, unless the trace is asked for
+        if os.environ.get("PROOFWEAVE_TRACE"):
+            raise
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"error: internal error: {words} (PROOFWEAVE_TRACE=1 shows where)", file=sys.stderr)
+        sys.exit(Exit.ERROR)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The answers of a certificate as messages: bindings, words, and the quotes below each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from proofweave.v1 import common_pb2
+
+from reasoner.atom import Atom, Variable, render_term
+from reasoner.policy import parse_atom
+
+from .export.wording import plain_atom, sentence
+
+# Certificates are JSON whose schema the verifier checks; here members are read as they are.
+Json = Mapping[str, Any]
+
+QUOTES = 50
+"""Quotes shown with one answer; its certificate holds them all."""
+
+
+def answer_messages(
+    goal: Atom, found: Iterable[Json], certificate: Json
+) -> list[common_pb2.Answer]:
+    """Translate answers `{"atom", "step"}` in their order."""
+    steps = {step["id"]: step for step in certificate["steps"]}
+    return [
+        common_pb2.Answer(
+            atom=answer["atom"],
+            bindings=_bindings(goal, answer["atom"]),
+            label=_label(steps.get(answer["step"]), answer["atom"], certificate),
+            quotes=_quotes(answer["step"], steps, certificate),
+        )
+        for answer in found
+    ]
+
+
+def _bindings(goal: Atom, text: str) -> dict[str, str]:
+    """Give the values of the goal's named variables."""
+    if goal.is_ground:
+        return {}
+    atom = parse_atom(text)
+    return {
+        pattern.name: render_term(term)
+        for pattern, term in zip(goal.arguments, atom.arguments, strict=True)
+        if isinstance(pattern, Variable) and not pattern.name.startswith("_")
+    }
+
+
+def _label(step: Json | None, atom: str, certificate: Json) -> str:
+    if step is None:
+        return plain_atom(atom)
+    says = certificate["rules"].get(step.get("rule") or "", {}).get("says", "")
+    return sentence(says, step.get("bindings") or {}) if says else plain_atom(atom)
+
+
+def _quotes(root: str, steps: Mapping[str, Json], certificate: Json) -> list[common_pb2.Quote]:
+    """Give the quotes of the stated steps below a step, depth first, each statement once."""
+    quotes: list[common_pb2.Quote] = []
+    seen: set[str] = set()
+    statements: set[str] = set()
+    stack = [root]
+    while stack and len(quotes) < QUOTES:
+        name = stack.pop()
+        step = steps.get(name)
+        if step is None or name in seen:
+            continue
+        seen.add(name)
+        stack.extend(reversed(step["premises"]))
+        statement = step.get("statement")
+        if statement is None or statement in statements:
+            continue
+        statements.add(statement)
+        for found in certificate["statements"][statement]["evidence"][:1]:
+            source = certificate["sources"][found["source_sha256"]]
+            quotes.append(
+                common_pb2.Quote(
+                    statement=statement,
+                    source_sha256=found["source_sha256"],
+                    title=source["title"],
+                    start=found["start"],
+                    end=found["end"],
+                    quote=found["quote"],
+                )
+            )
+    return quotes

@@ -1,0 +1,47 @@
+"""The command line as one application: every command, and where it is described."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove
+
+EPILOG = "Exit codes: 0 certified or done, 1 error, 2 usage, 3 abstained, 4 refuted, 5 rejected."
+
+
+def build() -> typer.Typer:
+    """Assemble the application."""
+    app = typer.Typer(
+        name="proofweave",
+        help="Answers only with a proof, and otherwise says exactly what is missing.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    commands: tuple[tuple[str, Callable[..., None]], ...] = (
+        ("init", local.init),
+        ("ingest", ingest.ingest),
+        ("import", ingest.import_table),
+        ("ask", ask.ask),
+        ("plan", ask.plan),
+        ("prove", prove.prove),
+        ("supports", prove.supports),
+        ("export", certificate.export),
+        ("sparql", graph.sparql),
+        ("serve", local.serve),
+        ("verify", local.verify),
+        ("backup", local.backup),
+        ("restore", local.restore),
+    )
+    for name, command in commands:
+        app.command(name)(command)
+    app.add_typer(policy.app, name="policy")
+    app.add_typer(pack.app, name="pack")
+    app.add_typer(lattice.app, name="lattice")
+    app.add_typer(log.app, name="log")
+    app.add_typer(certificate.app, name="certificate")
+    return app

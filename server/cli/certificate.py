@@ -1,0 +1,199 @@
+"""`proofweave certificate` and `proofweave export`: stored proofs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from proofweave.v1 import certificate_pb2
+
+from ..errors import RequestRejected
+from .connection import connect
+from .options import Config, Json, Kb, Server, Token, settings_of, target
+from .outcome import console, print_json
+from .verdicts import code_word, receipt_json, verdict_word
+
+app = typer.Typer(help="Read, list and compare stored certificates.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="SHA256", help="Digest or resource name.")]
+
+FORMATS = {
+    "html": certificate_pb2.EXPORT_FORMAT_HTML,
+    "json": certificate_pb2.EXPORT_FORMAT_JSON,
+    "text": certificate_pb2.EXPORT_FORMAT_TEXT,
+}
+
+
+@app.command()
+def get(
+    name: Name,
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Print a certificate: readable, or its canonical bytes with --json.
+
+    \b
+    Example:
+      proofweave certificate get 3fa85f64... --kb kb --json > proof.json
+    """
+    settings = settings_of(config)
+    request = certificate_pb2.ExportCertificateRequest(
+        name=name, format=FORMATS["json" if as_json else "text"]
+    )
+    with connect(target(server, kb, token, settings), settings) as services:
+        for piece in services.certificate.ExportCertificate(request):
+            sys.stdout.buffer.write(piece.chunk)
+    sys.stdout.buffer.write(b"\n")
+
+
+@app.command("list")
+def list_certificates(
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """List the recorded decisions with their certificates, in order.
+
+    \b
+    Example:
+      proofweave certificate list --kb kb
+    """
+    settings = settings_of(config)
+    found: list[certificate_pb2.RecordedDecision] = []
+    with connect(target(server, kb, token, settings), settings) as services:
+        request = certificate_pb2.ListDecisionsRequest()
+        while True:
+            response = services.certificate.ListDecisions(request)
+            found += response.decisions
+            if not response.next_page_token:
+                break
+            request.page_token = response.next_page_token
+    if as_json:
+        print_json({"decisions": [_decision_json(decision) for decision in found]})
+        return
+    for decision in found:
+        certificate = decision.certificate
+        code = code_word(certificate.code)
+        console().print(
+            f"{certificate.sha256[:16]}  {decision.receipt.time.ToJsonString()}  "
+            f"{verdict_word(certificate.verdict)}{f' ({code})' if code else ''}  "
+            f"{certificate.question or certificate.goal}"
+        )
+
+
+@app.command()
+def diff(
+    first: Name,
+    second: Name,
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Say in what two certificates differ: verdict, answers, policies, rules, statements.
+
+    \b
+    Example:
+      proofweave certificate diff 3fa85f64... 9c1e02ab... --kb kb
+    """
+    settings = settings_of(config)
+    request = certificate_pb2.CompareCertificatesRequest(first=first, second=second)
+    with connect(target(server, kb, token, settings), settings) as services:
+        response = services.certificate.CompareCertificates(request)
+    changes = list(response.changes)
+    if as_json:
+        print_json({"equal": response.equal, "changes": [_change_json(one) for one in changes]})
+        return
+    if response.equal:
+        console().print("the certificates are equal")
+    signs = {
+        certificate_pb2.CHANGE_KIND_ADDED: ("+", "green"),
+        certificate_pb2.CHANGE_KIND_REMOVED: ("-", "red"),
+        certificate_pb2.CHANGE_KIND_CHANGED: ("~", "yellow"),
+    }
+    for change in changes:
+        sign, style = signs[change.kind]
+        words = " -> ".join(text for text in (change.before, change.after) if text)
+        console().print(f"{sign} {change.part} {change.id}: {words}", style=style)
+
+
+def export(
+    name: Annotated[
+        str, typer.Argument(metavar="SHA256|FILE", help="A stored certificate, or a file.")
+    ],
+    form: Annotated[str, typer.Option("--format", help="html, json or text.")] = "html",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: NAME.html.")
+    ] = None,
+    sources: Annotated[
+        Path | None,
+        typer.Option("--sources", metavar="DIR", help="Sources, for a certificate file."),
+    ] = None,
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+) -> None:
+    """Write a certificate as one self-contained file for reviewers.
+
+    \b
+    Examples:
+      proofweave export 3fa85f64... --kb kb -o proof.html
+      proofweave export proof.json --sources documents/ -o proof.html
+    """
+    if form not in FORMATS:
+        raise RequestRejected(f"{form!r} is no form; expected one of {', '.join(sorted(FORMATS))}")
+    file = Path(name)
+    if file.is_file():
+        from ..offline import export_file  # loads the templates
+
+        data = export_file(file.read_bytes(), form, sources)
+    else:
+        settings = settings_of(config)
+        request = certificate_pb2.ExportCertificateRequest(name=name, format=FORMATS[form])
+        with connect(target(server, kb, token, settings), settings) as services:
+            data = joined(services.certificate.ExportCertificate(request))
+    if output is None:
+        output = Path(f"{file.stem if file.is_file() else name.rpartition('/')[2][:16]}.{form}")
+    output.write_bytes(data)
+    console().print(f"wrote {output} ({len(data)} bytes)")
+
+
+def joined(pieces: Iterable[certificate_pb2.ExportCertificateResponse]) -> bytes:
+    """Join the pieces of an export."""
+    return b"".join(piece.chunk for piece in pieces)
+
+
+def _decision_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]:
+    certificate = decision.certificate
+    return {
+        "name": decision.name,
+        "certificate_sha256": certificate.sha256,
+        "verdict": verdict_word(certificate.verdict),
+        "code": code_word(certificate.code),
+        "question": certificate.question or None,
+        "goal": certificate.goal,
+        "valid_on": certificate.valid_on or None,
+        "policies": list(certificate.policies),
+        "receipt": receipt_json(decision.receipt),
+    }
+
+
+def _change_json(change: certificate_pb2.Change) -> dict[str, Any]:
+    kind = certificate_pb2.ChangeKind.Name(change.kind).removeprefix("CHANGE_KIND_").lower()
+    return {
+        "kind": kind,
+        "part": change.part,
+        "id": change.id,
+        "before": change.before or None,
+        "after": change.after or None,
+    }

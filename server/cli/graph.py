@@ -1,0 +1,48 @@
+"""`proofweave sparql`: queries over the statements as RDF."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from proofweave.v1 import knowledge_pb2
+
+from .connection import connect
+from .options import Config, Kb, Server, Token, settings_of, target
+from .prove import read_text
+
+
+def sparql(
+    query: Annotated[str, typer.Argument(metavar="QUERY|FILE.rq", help="A SPARQL 1.1 query.")],
+    accept: Annotated[
+        str, typer.Option("--accept", help="Media type of the result, such as text/csv.")
+    ] = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="SPARQL JSON results: one object.")
+    ] = False,
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+) -> None:
+    """Run a SPARQL query; the default graph is the union of all sources.
+
+    \b
+    Examples:
+      proofweave sparql --kb kb 'SELECT * { ?s ?p ?o } LIMIT 10' --accept text/csv
+      proofweave sparql --kb kb query.rq --json
+    """
+    settings = settings_of(config)
+    text = read_text(Path(query)) if query.endswith((".rq", ".sparql")) else query
+    request = knowledge_pb2.QueryGraphRequest(
+        query=text, accept="application/sparql-results+json" if as_json else accept
+    )
+    last = b""
+    with connect(target(server, kb, token, settings), settings) as services:
+        for piece in services.knowledge.QueryGraph(request):
+            sys.stdout.buffer.write(piece.chunk)
+            last = piece.chunk or last
+    if not last.endswith(b"\n"):
+        sys.stdout.buffer.write(b"\n")

@@ -1,0 +1,70 @@
+"""Exit codes, and how results and errors leave the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import IntEnum
+
+from proofweave.v1 import common_pb2
+from rich.console import Console
+
+from ..status import Failure
+
+
+class Exit(IntEnum):
+    """Exit codes of the stable contract."""
+
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    ABSTAINED = 3
+    REFUTED = 4
+    VERIFICATION_REJECTED = 5
+
+
+BY_VERDICT = {
+    common_pb2.VERDICT_CERTIFIED: Exit.DONE,
+    common_pb2.VERDICT_ABSTAINED: Exit.ABSTAINED,
+    common_pb2.VERDICT_REFUTED: Exit.REFUTED,
+}
+
+USAGE_REASONS = frozenset(
+    {
+        "ENGINE_UNKNOWN",
+        "GOAL_REJECTED",
+        "QUESTION_REJECTED",
+        "REQUEST_REJECTED",
+        "SETTINGS_REJECTED",
+    }
+)
+
+
+def console() -> Console:
+    """Give the console for people, on standard output; plain where it is no terminal."""
+    return Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def print_json(value: object) -> None:
+    """Print one JSON object, and nothing else, on standard output."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, sort_keys=True)
+    sys.stdout.write("\n")
+
+
+def exit_code(reason: str) -> Exit:
+    """Give the exit code for the stable code of an error."""
+    return Exit.USAGE if reason in USAGE_REASONS else Exit.ERROR
+
+
+def report(failure: Failure) -> Exit:
+    """Print an error on standard error, one line per finding, and give the exit code."""
+    listed = failure.problems if len(failure.problems) > 1 else ()
+    located = [problem for problem in failure.problems if problem.line] or listed
+    for problem in located:
+        place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
+        severity = "warning" if problem.severity == common_pb2.SEVERITY_WARNING else "error"
+        where = f"{place}: " if place else ""
+        print(f"{severity}: {where}{' '.join(problem.message.split())}", file=sys.stderr)
+    if not located:
+        print(f"error: {' '.join(failure.message.split())}", file=sys.stderr)
+    return exit_code(failure.reason)

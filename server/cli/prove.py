@@ -1,0 +1,300 @@
+"""`proofweave prove` and `proofweave supports`: goals, from files or over a knowledge base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from proofweave.v1 import common_pb2, reasoning_pb2
+
+from ..errors import RequestRejected
+from .connection import Target, connect
+from .options import (
+    Config,
+    Deadline,
+    Json,
+    Kb,
+    MaxAnswers,
+    Server,
+    Token,
+    ValidOn,
+    settings_of,
+    target,
+)
+from .outcome import Exit, console, print_json
+from .verdicts import (
+    certificate_of,
+    decision_json,
+    exit_of,
+    proof_text,
+    quote_json,
+    show_decision,
+)
+
+Goal = Annotated[
+    str, typer.Argument(metavar="GOAL", help="An atom; variables and _ list the answers.")
+]
+PolicyOption = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="F.lp|ID[@V]", help="Policy file, or a published policy."),
+]
+FactsOption = Annotated[
+    Path | None, typer.Option("--facts", metavar="F.lp", help="Facts; each line is its own quote.")
+]
+HypergraphOption = Annotated[
+    Path | None, typer.Option("--hypergraph", metavar="F.json", help="A requirement hypergraph.")
+]
+Assume = Annotated[
+    list[str] | None, typer.Option("--assume", metavar="ATOM", help="Assume a ground atom.")
+]
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="auto, clingo, linear or pydatalog; the proof is the same.")
+]
+
+
+def prove(
+    goal: Goal,
+    policy: PolicyOption = None,
+    facts: FactsOption = None,
+    hypergraph: HypergraphOption = None,
+    assume: Assume = None,
+    valid_on: ValidOn = "",
+    engine: EngineOption = "auto",
+    deadline: Deadline = 0,
+    max_answers: MaxAnswers = 0,
+    why_not: Annotated[
+        bool, typer.Option("--why-not", help="Also list the cheapest facts that would prove it.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate.")
+    ] = None,
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Prove a goal, or say exactly what is missing.
+
+    Exit code 0: certified, 3: abstained, 4: refuted. A goal with strong negation comes after --.
+
+    \b
+    Examples:
+      proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)'
+      proofweave prove --kb kb --policy supplier_onboarding@3 'eligible("Acme GmbH")'
+      proofweave prove --kb kb --policy onboarding.lp 'eligible(S)' --max-answers 20 --json
+      proofweave prove --policy onboarding.lp --facts acme.lp -- '-eligible(acme)'
+    """
+    settings = settings_of(config)
+    where = target(server, kb, token, settings)
+    request = goal_request(goal, policy, facts, hypergraph, assume, valid_on)
+    budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
+    repairs: list[reasoning_pb2.Repair] = []
+    if is_offline(where, request):
+        from ..offline import decide_files, repair_files  # loads the engines
+
+        decision = decide_files(request, budget, engine_of(engine), settings)
+        certificate = decision.certificate_content
+        if why_not:
+            repairs = list(repair_files(request, budget, settings))
+    else:
+        with connect(where, settings) as services:
+            call = reasoning_pb2.ProveGoalRequest(
+                goal=request, budget=budget, engine=engine_of(engine)
+            )
+            decision = services.reasoning.ProveGoal(call).decision
+            certificate = certificate_of(decision, services)
+            if why_not:
+                ask = reasoning_pb2.ExplainWhyNotRequest(goal=request, budget=budget)
+                repairs = list(services.reasoning.ExplainWhyNot(ask).repairs)
+    if output is not None:
+        output.write_bytes(certificate)
+    if as_json:
+        shown = decision_json(decision, certificate)
+        if why_not:
+            shown["repairs"] = [list(repair.facts) for repair in repairs]
+        print_json(shown)
+    else:
+        show_decision(decision, proof_text(certificate))
+        show_repairs(repairs)
+    raise typer.Exit(exit_of([decision]))
+
+
+def goal_request(
+    goal: str,
+    policy: str | None,
+    facts: Path | None,
+    hypergraph: Path | None,
+    assume: list[str] | None,
+    valid_on: str,
+) -> reasoning_pb2.Goal:
+    """Make the request from command-line arguments; files are read, names are passed on.
+
+    Raises RequestRejected for a file that does not exist, and for rules given twice.
+    """
+    if policy is not None and hypergraph is not None:
+        raise RequestRejected("--policy and --hypergraph are both given; expected one of them")
+    request = reasoning_pb2.Goal(goal=goal, assumptions=assume or (), valid_on=valid_on)
+    if policy is not None:
+        if policy.endswith(".lp") or Path(policy).is_file():
+            request.policy_text = read_text(Path(policy))
+            request.policy_name = Path(policy).name
+        else:
+            request.policy = policy
+    if hypergraph is not None:
+        request.hypergraph = _read(hypergraph)
+        request.policy_name = hypergraph.name
+    if facts is not None:
+        request.facts_text = read_text(facts)
+        request.facts_name = facts.name
+    return request
+
+
+def is_offline(where: Target, request: reasoning_pb2.Goal) -> bool:
+    """Whether the request is answered from its files alone.
+
+    Raises RequestRejected where it names neither files nor a knowledge base.
+    """
+    if where.server is not None or where.kb is not None:
+        return False
+    if request.WhichOneof("rules") == "policy":
+        raise RequestRejected(
+            f"there is no policy file {request.policy!r}; "
+            "a published policy needs --kb DIR or --server HOST:PORT"
+        )
+    if request.WhichOneof("rules") is None and not request.facts_text:
+        raise RequestRejected(
+            "nothing to prove from; give --policy with --facts, --hypergraph, --kb or --server"
+        )
+    return True
+
+
+def engine_of(name: str) -> reasoning_pb2.Engine.ValueType:
+    """Read the name of an engine.
+
+    Raises RequestRejected for an unknown one.
+    """
+    names = {key.removeprefix("ENGINE_").lower(): key for key in reasoning_pb2.Engine.keys()[1:]}
+    if name not in names:
+        raise RequestRejected(f"{name!r} is no engine; expected one of {', '.join(sorted(names))}")
+    return reasoning_pb2.Engine.Value(names[name])
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RequestRejected(f"{str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file.
+
+    Raises RequestRejected where it is missing or not UTF-8.
+    """
+    try:
+        return _read(path).decode()
+    except UnicodeDecodeError as error:
+        raise RequestRejected(
+            f"{str(path)!r} is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
+        ) from error
+
+
+def show_repairs(repairs: list[reasoning_pb2.Repair]) -> None:
+    """Print the facts that would prove the goal, cheapest first."""
+    out = console()
+    if repairs:
+        out.print("would be proved by adding:", style="bold")
+    for number, repair in enumerate(repairs, start=1):
+        out.print(f"  {number}. " + "; ".join(repair.facts))
+
+
+def supports(
+    goal: Goal,
+    policy: PolicyOption = None,
+    facts: FactsOption = None,
+    hypergraph: HypergraphOption = None,
+    assume: Assume = None,
+    valid_on: ValidOn = "",
+    deadline: Deadline = 0,
+    cap: Annotated[int, typer.Option("--cap", min=0, help="List at most so many.")] = 0,
+    resume: Annotated[str, typer.Option("--resume", help="Token of an earlier call.")] = "",
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """List the inclusion-minimal supports of a goal: sets of quotes, each of which proves it.
+
+    \b
+    Examples:
+      proofweave supports --policy onboarding.lp --facts acme.lp 'eligible(acme)'
+      proofweave supports --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --cap 5
+    """
+    settings = settings_of(config)
+    where = target(server, kb, token, settings)
+    request = reasoning_pb2.StreamSupportsRequest(
+        goal=goal_request(goal, policy, facts, hypergraph, assume, valid_on),
+        budget=common_pb2.Budget(deadline_ms=deadline),
+        cap=cap,
+        resume_token=resume,
+    )
+    found: list[reasoning_pb2.Support] = []
+    end = reasoning_pb2.SupportsEnd()
+    if is_offline(where, request.goal):
+        from ..offline import supports_of_files  # loads the engines
+
+        for response in supports_of_files(request, settings):
+            end = _take(response, found, end, as_json=as_json)
+    else:
+        with connect(where, settings) as services:
+            for response in services.reasoning.StreamSupports(request):
+                end = _take(response, found, end, as_json=as_json)
+    if as_json:
+        print_json(
+            {
+                "goal": goal,
+                "supports": [_support_json(support) for support in found],
+                "complete": end.complete,
+                "resume_token": end.resume_token or None,
+            }
+        )
+    else:
+        words = "all minimal supports" if end.complete else "cut by a limit; there may be more"
+        console().print(f"{len(found)} supports ({words})", style="bold")
+        if end.resume_token:
+            console().print(f"continue with --resume {end.resume_token}")
+    raise typer.Exit(Exit.DONE if found else Exit.ABSTAINED)
+
+
+def _take(
+    response: reasoning_pb2.StreamSupportsResponse,
+    found: list[reasoning_pb2.Support],
+    end: reasoning_pb2.SupportsEnd,
+    *,
+    as_json: bool,
+) -> reasoning_pb2.SupportsEnd:
+    if response.HasField("end"):
+        return response.end
+    found.append(response.support)
+    if not as_json:
+        out = console()
+        out.print(f"support {response.support.index + 1}", style="bold")
+        for leaf in response.support.leaves:
+            out.print(f"  {leaf.atom}")
+            for quote in leaf.quotes:
+                out.print(f"      “{quote.quote}”  {quote.title}", style="dim")
+    return end
+
+
+def _support_json(support: reasoning_pb2.Support) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": leaf.id,
+            "atom": leaf.atom,
+            "quotes": [quote_json(quote) for quote in leaf.quotes],
+        }
+        for leaf in support.leaves
+    ]

@@ -1,0 +1,161 @@
+"""Uploaded bytes to admitted statements, one document at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from proofweave.v1 import common_pb2, knowledge_pb2
+
+from kb.document import decode
+from kb.errors import ProofweaveError
+from kb.table_mapping import TableMapping
+from kb.tables import import_table
+
+from .errors import RequestRejected, UploadTooLarge
+from .knowledge import Knowledge
+from .status import problems_of
+from .translate import document_message
+
+SHOWN = 20
+"""Rejected candidates that an outcome lists; all are counted."""
+
+
+@dataclass(slots=True)
+class Upload:
+    """A file as it arrives; bytes beyond the limit are counted and dropped."""
+
+    header: common_pb2.FileHeader
+    limit: int
+    data: bytearray = field(default_factory=bytearray)
+    size: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Take the next bytes."""
+        self.size += len(chunk)
+        if self.size <= self.limit:
+            self.data += chunk
+        else:
+            self.data.clear()
+
+    def content(self) -> bytes:
+        """Give all bytes.
+
+        Raises UploadTooLarge where they were more than the limit.
+        """
+        if self.size > self.limit:
+            raise UploadTooLarge(
+                f"{self.header.file_name} has {self.size} bytes; expected at most {self.limit}"
+            )
+        return bytes(self.data)
+
+
+def uploads(
+    requests: Iterator[knowledge_pb2.IngestDocumentsRequest], *, limit: int
+) -> Iterator[Upload]:
+    """Give each file when its last chunk is there.
+
+    Raises RequestRejected for a chunk before any header.
+    """
+    upload: Upload | None = None
+    for request in requests:
+        match request.WhichOneof("content"):
+            case "document":
+                if upload is not None:
+                    yield upload
+                upload = Upload(request.document, limit)
+            case "chunk":
+                if upload is None:
+                    raise RequestRejected("a chunk came before the header of its document")
+                upload.add(request.chunk)
+            case _:
+                raise RequestRejected("a message of the upload is neither header nor chunk")
+    if upload is not None:
+        yield upload
+
+
+def ingest_upload(
+    knowledge: Knowledge, upload: Upload, *, index: int, run: str
+) -> knowledge_pb2.DocumentOutcome:
+    """Read, extract, ground and store one file; a bad file is an outcome, not an error."""
+    from extract.ingest import ingest_document  # loads the language pipeline, a second or two
+
+    outcome = knowledge_pb2.DocumentOutcome(index=index, file_name=upload.header.file_name)
+    try:
+        data = upload.content()
+        document = decode(
+            data,
+            name=upload.header.file_name,
+            media_type=upload.header.media_type or None,
+            limit=upload.limit,
+        )
+        extraction = ingest_document(knowledge.dimensions(), knowledge.packs.packs, document)
+        refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
+        admission = knowledge.base.admit(
+            document, data, extraction.grounded, run=run, rejected=refused
+        )
+    except ProofweaveError as error:
+        outcome.rejected.CopyFrom(problems_of(error)[0])
+        return outcome
+    outcome.admitted.CopyFrom(
+        knowledge_pb2.DocumentAdmitted(
+            document=document_message(knowledge.name, document),
+            is_new=admission.document_is_new,
+            statements_inserted=admission.inserted,
+            statements_known=admission.already,
+            rejected=[
+                knowledge_pb2.RejectedCandidate(reason=reason, text=text)
+                for reason, text in refused[:SHOWN]
+            ],
+            rejected_by_reason=Counter(reason for reason, _ in refused),
+        )
+    )
+    return outcome
+
+
+def import_upload(
+    knowledge: Knowledge, upload: Upload, mapping: TableMapping | None, *, run: str
+) -> knowledge_pb2.DocumentOutcome:
+    """Import one table; its errors are the caller's."""
+    data = upload.content()
+    name = upload.header.file_name
+    document = decode(
+        data, name=name, media_type=upload.header.media_type or None, limit=upload.limit
+    )
+    report = import_table(knowledge.base, document, data, run=run, mapping=mapping)
+    return knowledge_pb2.DocumentOutcome(
+        file_name=name,
+        admitted=knowledge_pb2.DocumentAdmitted(
+            document=document_message(knowledge.name, document),
+            is_new=report.admission.document_is_new,
+            statements_inserted=report.admission.inserted,
+            statements_known=report.admission.already,
+            rejected=[
+                knowledge_pb2.RejectedCandidate(
+                    reason=f"line {row.line}: {row.reason}", text=row.text
+                )
+                for row in report.rejected[:SHOWN]
+            ],
+            rejected_by_reason=Counter(row.reason for row in report.rejected),
+        ),
+    )
+
+
+def summarise(
+    outcomes: Iterable[knowledge_pb2.DocumentOutcome], *, revision: str
+) -> knowledge_pb2.IngestSummary:
+    """Add up the outcomes of an upload."""
+    reasons: Counter[str] = Counter()
+    summary = knowledge_pb2.IngestSummary(revision=revision)
+    for outcome in outcomes:
+        if outcome.HasField("rejected"):
+            summary.documents_rejected += 1
+            continue
+        summary.documents_admitted += 1
+        summary.documents_new += outcome.admitted.is_new
+        summary.statements_inserted += outcome.admitted.statements_inserted
+        summary.statements_known += outcome.admitted.statements_known
+        reasons.update(outcome.admitted.rejected_by_reason)
+    summary.rejected_by_reason.update(reasons)
+    return summary

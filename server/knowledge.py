@@ -1,0 +1,167 @@
+"""The knowledge bases a server has open, and what requests share about each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import yaml
+
+from extract.names import NameIndex
+from extract.question_grammar import QuestionGrammar
+from extract.question_lexicon import load_lexicon
+from kb.dimension import Dimension
+from kb.errors import NotFound
+from kb.knowledge_base import KnowledgeBase
+from kb.records import EventKind
+from reasoner.facts import FactBase, Signature, facts_of
+
+from .errors import RequestRejected
+from .names import ANY
+from .nearest import nearest
+from .pack_files import ChosenPacks, choose_packs
+
+PACKS_FILE = "packs.yaml"
+
+WITHOUT_FACTS = frozenset(
+    {EventKind.POLICY_PUBLISHED, EventKind.DIMENSION_DEFINED, EventKind.CANDIDATES_REJECTED}
+)
+"""Events after which the facts are what they were."""
+
+
+def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...]) -> tuple[str, ...]:
+    """Make a knowledge base with the named packs (none named: all shipped); give their names.
+
+    A pack is a shipped name or a directory. Raises RequestRejected for an unknown one, before
+    anything is written.
+    """
+    chosen = choose_packs(packs)
+    base = KnowledgeBase.create(directory, namespace=namespace)
+    try:
+        for pack in chosen.packs:
+            for dimension in pack.knowledge_dimensions():
+                base.define_dimension(dimension)
+            for taxonomy in pack.taxonomies:
+                document, data = taxonomy.document(), taxonomy.text.encode()
+                run = f"pack {pack.name}@{pack.version}"
+                base.admit(document, data, taxonomy.statements(), run=run)
+    finally:
+        base.close()
+    listed = [str(Path(name).resolve()) if Path(name).is_dir() else name for name in packs]
+    (directory / PACKS_FILE).write_text(yaml.safe_dump({"packs": listed}), "utf-8")
+    return chosen.names
+
+
+class Knowledge:
+    """One open knowledge base with its packs, and the facts of its newest revision.
+
+    Safe for use by several threads.
+    """
+
+    def __init__(self, name: str, base: KnowledgeBase, packs: ChosenPacks) -> None:
+        self.name = name
+        self.base = base
+        self.packs = packs
+        self._lock = threading.Lock()
+        self._facts: tuple[int, FactBase] | None = None
+        self._names: tuple[int, NameIndex] | None = None
+        self._dimensions: tuple[int, tuple[Dimension, ...]] | None = None
+
+    @cached_property
+    def grammar(self) -> QuestionGrammar:
+        """The grammar of questions of the packs."""
+        return QuestionGrammar(load_lexicon(self.packs.folders))
+
+    def facts(self) -> FactBase:
+        """Give the facts of the newest revision; built anew where an event changed them.
+
+        Statements are visible by their validity; the day is chosen when they are used.
+        """
+        with self._lock:
+            revision = self.base.revision
+            known = self._facts
+            if known is not None and (
+                known[0] == revision or self.base.kinds_since(known[0]) <= WITHOUT_FACTS
+            ):
+                self._facts = (revision, known[1])
+                return known[1]
+            rows = self.base.every_statement()
+            facts = FactBase(fact for row in rows for fact in facts_of(*row))
+            self._facts = (revision, facts)
+            return facts
+
+    def prepare(self) -> None:
+        """Load what the first question needs, so that it is answered like any other."""
+        self.facts()
+        self.names()
+        self.predicates()
+        _ = self.grammar
+
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """Give the dimensions of the newest revision, by name."""
+        with self._lock:
+            revision = self.base.revision
+            if self._dimensions is None or self._dimensions[0] != revision:
+                self._dimensions = (revision, self.base.dimensions())
+            return self._dimensions[1]
+
+    def predicates(self) -> frozenset[Signature]:
+        """Give the signatures that facts of the knowledge base have or could have."""
+        forms = [(sign, arity) for sign in ("", "-") for arity in (2, 3)]
+        possible = {
+            (sign + dimension.name, arity)
+            for dimension in self.dimensions()
+            for sign, arity in forms
+        }
+        return frozenset(possible) | self.facts().signatures()
+
+    def names(self) -> NameIndex:
+        """Give the names of entities of the newest revision."""
+        with self._lock:
+            revision = self.base.revision
+            if self._names is None or self._names[0] != revision:
+                self._names = (revision, NameIndex(self.base.entity_names()))
+            return self._names[1]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBases:
+    """The open knowledge bases by name."""
+
+    bases: Mapping[str, Knowledge]
+
+    def find(self, name: str) -> Knowledge:
+        """Give the knowledge base of a name; `-` is the only one there is.
+
+        Raises NotFound, naming the nearest, or RequestRejected where `-` could be several.
+        """
+        if name == ANY:
+            if len(self.bases) != 1:
+                raise RequestRejected(
+                    "the request names no knowledge base; expected one of "
+                    + ", ".join(sorted(self.bases))
+                )
+            return next(iter(self.bases.values()))
+        if name not in self.bases:
+            raise NotFound(f"there is no knowledge base {name!r}{nearest(name, self.bases)}")
+        return self.bases[name]
+
+    def close(self) -> None:
+        """Close every one."""
+        for knowledge in self.bases.values():
+            knowledge.base.close()
+
+
+def open_knowledge(directories: Mapping[str, Path]) -> KnowledgeBases:
+    """Open the knowledge bases of some directories, each with the packs chosen at `init`."""
+    opened: dict[str, Knowledge] = {}
+    for name, directory in sorted(directories.items()):
+        base = KnowledgeBase.open(directory)
+        file = directory / PACKS_FILE
+        form = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {}
+        packs = choose_packs((form or {}).get("packs") or ())
+        opened[name] = Knowledge(name, base, packs)
+    return KnowledgeBases(opened)

@@ -1,0 +1,13 @@
+"""The nearest valid name, for messages about a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rapidfuzz import process
+
+
+def nearest(wanted: str, names: Iterable[str], *, count: int = 3) -> str:
+    """Give `; nearest: a, b`, the best first, or the empty string where nothing is near."""
+    found = process.extract(wanted, sorted(set(names)), limit=count, score_cutoff=60)
+    return f"; nearest: {', '.join(name for name, _, _ in found)}" if found else ""

@@ -1,0 +1,149 @@
+"""What the command line does from files alone, by the same functions as the service."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from proofweave.v1 import common_pb2, policy_pb2
+from proofweave.v1 import reasoning_pb2 as pb
+
+from kb.knowledge_base import KnowledgeBase
+from reasoner.evaluate import Budget
+from reasoner.lint import check_policy
+from reasoner.verify import Report, verify_bytes
+
+from .certificates import quoted_sources, stored_texts
+from .errors import RequestRejected
+from .export.table import EXPORTERS
+from .graphs import decide_graph
+from .policies import read_policy, run_policy_tests
+from .reasoning import budget_of, decide_goal, decision_message, ground_of
+from .settings import Settings
+from .source_folder import texts_in
+from .status import problem_of
+from .supporting import expiry, explain_why_not, stream_supports
+from .translate import policy_message
+from .versions import VERSIONS
+
+__all__ = ["run_policy_tests"]
+
+
+def _budget(message: common_pb2.Budget, settings: Settings) -> Budget:
+    return budget_of(message, settings.limits, remaining=None, clock=time.monotonic)
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def decide_files(
+    goal: pb.Goal,
+    budget: common_pb2.Budget,
+    engine: pb.Engine.ValueType,
+    settings: Settings,
+) -> common_pb2.Decision:
+    """Decide a goal from the files of its request."""
+    began = time.monotonic()
+    limits = _budget(budget, settings)
+    if goal.WhichOneof("rules") == "hypergraph":
+        message = decide_graph(goal, goal.goal, engine=engine, expired=expiry(limits))
+    else:
+        ground = ground_of(goal, None, today=_now().date())
+        atom, decision = decide_goal(goal.goal, ground, engine=engine, budget=limits)
+        message = decision_message(atom, decision)
+    stamp = Timestamp()
+    stamp.FromDatetime(_now())
+    message.receipt.CopyFrom(
+        common_pb2.Receipt(
+            time=stamp,
+            versions=VERSIONS,
+            elapsed_ms=int((time.monotonic() - began) * 1000),
+        )
+    )
+    return message
+
+
+def repair_files(
+    goal: pb.Goal, budget: common_pb2.Budget, settings: Settings
+) -> tuple[pb.Repair, ...]:
+    """Give the facts that would prove a goal from the files of its request, cheapest first."""
+    ground = ground_of(goal, None, today=_now().date())
+    response = explain_why_not(
+        pb.ExplainWhyNotRequest(goal=goal),
+        ground,
+        budget=_budget(budget, settings),
+        limits=settings.limits,
+    )
+    return tuple(response.repairs)
+
+
+def supports_of_files(
+    request: pb.StreamSupportsRequest, settings: Settings
+) -> Iterator[pb.StreamSupportsResponse]:
+    """Enumerate the supports of a goal from the files of its request."""
+    ground = ground_of(request.goal, None, today=_now().date())
+    budget = _budget(request.budget, settings)
+    return stream_supports(request, ground, budget=budget, limits=settings.limits)
+
+
+def check_file(text: str, name: str) -> tuple[policy_pb2.Policy, list[common_pb2.Problem]]:
+    """Read a policy and give its warnings.
+
+    Raises PolicyRejected with every error.
+    """
+    policy = read_policy(text, name)
+    warnings = [problem_of(found, "POLICY_WARNING", file=name) for found in check_policy(policy)]
+    return policy_message(policy, with_text=False), warnings
+
+
+def verify_file(
+    file: Path,
+    *,
+    sources: Path | None,
+    kb: Path | None,
+    expect_policy: str,
+    expect_goal: str,
+) -> Report:
+    """Check a certificate file with the independent checker.
+
+    Raises RequestRejected where the file cannot be read or sources are given twice.
+    """
+    if sources is not None and kb is not None:
+        raise RequestRejected("--sources and --kb are both given; expected one of them")
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise RequestRejected(f"{str(file)!r} cannot be read: {error.strerror}") from error
+    return verify_bytes(
+        data,
+        _texts(data, sources=sources, kb=kb),
+        expect_policy=expect_policy or None,
+        expect_goal=expect_goal or None,
+    )
+
+
+def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:
+    """Give the texts a certificate quotes; None where none are given."""
+    if sources is None and kb is None:
+        return None
+    if sources is not None:
+        return texts_in(sources, quoted_sources(data))
+    assert kb is not None
+    with KnowledgeBase.open(kb) as base:
+        return stored_texts(base, data)
+
+
+def export_file(data: bytes, form: str, sources: Path | None) -> bytes:
+    """Write a certificate file in another form.
+
+    Raises RequestRejected where the checker rejects it: what is shown must be what was proved.
+    """
+    texts = _texts(data, sources=sources, kb=None)
+    report = verify_bytes(data, texts)
+    if not report.valid:
+        raise RequestRejected(f"the certificate is rejected: {report.rejection}: {report.message}")
+    return EXPORTERS[form].write(data, texts or {})

@@ -1,0 +1,45 @@
+"""Policies of a knowledge base: read once per text, found by name."""
+
+from __future__ import annotations
+
+import functools
+
+from proofweave.v1 import policy_pb2
+
+from kb.errors import NotFound
+from kb.knowledge_base import KnowledgeBase
+from reasoner.clause import Policy
+from reasoner.policy import parse_policy
+from reasoner.policy_tests import run_tests
+
+from .names import read_policy_name
+from .nearest import nearest
+
+
+def run_policy_tests(
+    policy: str, tests: str, name: str, tests_name: str
+) -> list[policy_pb2.PolicyTestResult]:
+    """Run the tests of a policy, both given as texts."""
+    return [
+        policy_pb2.PolicyTestResult(test=result.name, passed=result.passed, detail=result.detail)
+        for result in run_tests(read_policy(policy, name), tests, name=tests_name)
+    ]
+
+
+@functools.lru_cache(maxsize=64)
+def read_policy(text: str, name: str) -> Policy:
+    """Read a policy text; kept, since compiled slices are found by the policy they belong to."""
+    return parse_policy(text, name=name)
+
+
+def find_policy(base: KnowledgeBase, name: str) -> Policy:
+    """Give a published policy by `policies/{id}@{version}`, or its latest version.
+
+    Raises NotFound, naming the nearest.
+    """
+    policy, version = read_policy_name(name)
+    known = {record.id for record in base.policies()}
+    if policy not in known:
+        raise NotFound(f"there is no policy {policy!r}{nearest(policy, known)}")
+    record = base.policy(policy, version)
+    return read_policy(record.text, f"{record.id}.lp")

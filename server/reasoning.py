@@ -1,0 +1,165 @@
+"""A request made whole: goal, policy, facts and sources, online and offline alike."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from proofweave.v1 import common_pb2, reasoning_pb2
+
+from reasoner.atom import Atom
+from reasoner.clause import Policy
+from reasoner.decide import Decision, Request, decide
+from reasoner.evaluate import Budget
+from reasoner.facts import FactBase, Signature
+from reasoner.policy import parse_atom
+from reasoner.sources import FactsFiles, Sources, facts_file_sources
+
+from .answers import answer_messages
+from .errors import NotProvided, RequestRejected
+from .knowledge import Knowledge
+from .policies import find_policy, read_policy
+from .settings import LimitsSection
+from .sources import KnowledgeSources
+from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What goals are decided on: rules, facts, where the facts stand, the day, assumptions."""
+
+    policy: Policy
+    facts: FactBase
+    sources: Sources
+    valid_on: datetime.date
+    assumptions: tuple[Atom, ...]
+    known: frozenset[Signature] = frozenset()
+
+
+def ground_of(
+    message: reasoning_pb2.Goal, knowledge: Knowledge | None, *, today: datetime.date
+) -> Ground:
+    """Read the policy, the facts and the assumptions of a request.
+
+    Raises RequestRejected, PolicyRejected, GoalRejected or NotFound, naming the input, and
+    NotProvided for a hypergraph, whose goals have no such ground.
+    """
+    if message.WhichOneof("rules") == "hypergraph":
+        raise NotProvided("a hypergraph has neither policy nor facts; only its goals are decided")
+    files: FactsFiles | None = None
+    facts = FactBase() if knowledge is None else knowledge.facts()
+    if message.facts_text:
+        name = message.facts_name or "facts.lp"
+        own, files = facts_file_sources((name, message.facts_text))
+        facts = own if knowledge is None else facts.with_facts(own.facts())
+    sources: Sources
+    if knowledge is None:
+        sources = files if files is not None else facts_file_sources()[1]
+    else:
+        sources = KnowledgeSources(
+            knowledge.base,
+            knowledge.names(),
+            knowledge.dimensions(),
+            files=files,
+            given=_texts(files),
+        )
+    return Ground(
+        _policy(message, knowledge),
+        facts,
+        sources,
+        day_of(message.valid_on, field="valid_on") or today,
+        tuple(_assumption(text) for text in message.assumptions),
+        known=frozenset() if knowledge is None else knowledge.predicates(),
+    )
+
+
+def _texts(files: FactsFiles | None) -> dict[str, str]:
+    """Give the texts of the facts files by digest."""
+    if files is None:
+        return {}
+    return {
+        record.text_sha256: files.texts.text(source, {"text_sha256": record.text_sha256})
+        for source, record in files.sources.items()
+    }
+
+
+def _assumption(text: str) -> Atom:
+    atom = parse_atom(text)
+    if not atom.is_ground:
+        raise RequestRejected(f"the assumption {text!r} holds a variable; expected a ground atom")
+    return atom
+
+
+def _policy(message: reasoning_pb2.Goal, knowledge: Knowledge | None) -> Policy:
+    match message.WhichOneof("rules"):
+        case "policy_text":
+            return read_policy(message.policy_text, message.policy_name or "policy.lp")
+        case "policy":
+            if knowledge is None:
+                raise RequestRejected(
+                    f"the policy {message.policy!r} is no file; "
+                    "a published policy needs a knowledge base"
+                )
+            return find_policy(knowledge.base, message.policy)
+    return read_policy("", "request")
+
+
+def budget_of(
+    message: common_pb2.Budget,
+    limits: LimitsSection,
+    *,
+    remaining: float | None,
+    clock: Callable[[], float],
+) -> Budget:
+    """Choose the limits: as asked, within the server's and the call's `remaining` seconds."""
+    deadline = min(message.deadline_ms or limits.deadline_ms, limits.deadline_ms)
+    if remaining is not None:
+        deadline = min(deadline, max(0, int(remaining * 1000)))
+    return Budget(
+        deadline_ms=deadline,
+        max_instances=min(message.max_instances or limits.instances, limits.instances),
+        max_answers=min(message.max_answers or limits.answers, limits.answers),
+        clock=clock,
+    )
+
+
+def decide_goal(
+    text: str,
+    ground: Ground,
+    *,
+    engine: reasoning_pb2.Engine.ValueType,
+    budget: Budget,
+) -> tuple[Atom, Decision]:
+    """Decide a goal given as text."""
+    goal = parse_atom(text)
+    request = Request(goal, ground.valid_on, assumptions=ground.assumptions)
+    return goal, decide(
+        request,
+        policy=ground.policy,
+        facts=ground.facts,
+        sources=ground.sources,
+        engine=ENGINES[engine],
+        budget=budget,
+        known=ground.known,
+    )
+
+
+def decision_message(goal: Atom, decision: Decision) -> common_pb2.Decision:
+    """Translate a decision, with its certificate in it."""
+    certificate = json.loads(decision.certificate)
+    code = decision.code
+    return common_pb2.Decision(
+        verdict=VERDICTS[decision.verdict],
+        code=CODES[code] if code is not None else common_pb2.ABSTENTION_CODE_UNSPECIFIED,
+        goal=certificate["goal"],
+        answers=answer_messages(goal, certificate["answers"], certificate),
+        refuted=answer_messages(goal, certificate["refuted"], certificate),
+        open=[open_message(requirement) for requirement in decision.open],
+        complete=decision.complete,
+        certificate_sha256=decision.digest or hashlib.sha256(decision.certificate).hexdigest(),
+        certificate_size=len(decision.certificate),
+        certificate_content=decision.certificate,
+    )

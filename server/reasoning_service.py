@@ -1,0 +1,193 @@
+"""ReasoningService: questions and goals, answered with a proof or with what is missing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import grpc
+from google.protobuf import json_format
+from proofweave.v1 import common_pb2, reasoning_pb2_grpc
+from proofweave.v1 import reasoning_pb2 as pb
+
+from extract.question_grammar import PlanRejected
+from kb.errors import ProofweaveError
+from reasoner.atom import Atom
+from reasoner.decide import Decision
+from reasoner.evaluate import Budget
+
+from .calls import Desk, check_call
+from .errors import DeadlinePassed
+from .graphs import decide_graph
+from .knowledge import Knowledge
+from .names import ResourceName
+from .questions import answer_question, out_of_scope, read_question, rejection
+from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
+from .status import problems_of
+from .supporting import expiry, explain_why_not, stream_supports
+from .translate import ENGINES, day_of
+from .versions import VERSIONS
+
+Context = grpc.ServicerContext
+
+
+class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
+    """The one reasoning path."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def PlanQuestion(  # noqa: N802  # method names are the protocol's
+        self, request: pb.PlanQuestionRequest, context: Context
+    ) -> pb.PlanQuestionResponse:
+        """Show how a question is understood."""
+        knowledge = self._desk.parent(request.parent, context)
+        day_of(request.valid_on, field="valid_on")
+        reading = read_question(request.question, knowledge)
+        if isinstance(reading, PlanRejected):
+            raise rejection(reading)
+        return pb.PlanQuestionResponse(readings=[reading.message()])
+
+    def AskQuestion(  # noqa: N802
+        self, request: pb.AskQuestionRequest, context: Context
+    ) -> pb.AskQuestionResponse:
+        """Answer a question."""
+        began = time.monotonic()
+        knowledge = self._desk.parent(request.parent, context)
+        valid_on = day_of(request.valid_on, field="valid_on") or self._desk.today()
+        budget = self._budget(request.budget, context)
+        reading = read_question(request.question, knowledge)
+        if isinstance(reading, PlanRejected):
+            return pb.AskQuestionResponse(readings=[pb.Reading(decision=out_of_scope(reading))])
+        decision = answer_question(
+            reading, knowledge, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
+        )
+        message = self._recorded(knowledge, reading.goal, decision, began, context)
+        return pb.AskQuestionResponse(
+            readings=[pb.Reading(plan=reading.message(), decision=message)]
+        )
+
+    def ProveGoal(  # noqa: N802
+        self, request: pb.ProveGoalRequest, context: Context
+    ) -> pb.ProveGoalResponse:
+        """Prove a goal under a policy."""
+        decide = self._decider(request.goal, request.budget, request.engine, context)
+        return pb.ProveGoalResponse(decision=decide(request.goal.goal))
+
+    def BatchProveGoals(  # noqa: N802
+        self, request: pb.BatchProveGoalsRequest, context: Context
+    ) -> Iterator[pb.BatchProveGoalsResponse]:
+        """Prove many goals under one policy, in order; a goal in error does not stop the rest."""
+        decide = self._decider(request.under, request.budget, request.engine, context)
+        for index, text in enumerate(request.goals):
+            check_call(context)
+            response = pb.BatchProveGoalsResponse(index=index)
+            try:
+                response.decision.CopyFrom(decide(text))
+            except ProofweaveError as error:
+                response.problem.CopyFrom(problems_of(error)[0])
+            yield response
+
+    def StreamSupports(  # noqa: N802
+        self, request: pb.StreamSupportsRequest, context: Context
+    ) -> Iterator[pb.StreamSupportsResponse]:
+        """Enumerate inclusion-minimal supports."""
+        _, ground = self._ground(request.goal, context)
+        limits = self._desk.settings.limits
+        for response in stream_supports(
+            request, ground, budget=self._budget(request.budget, context), limits=limits
+        ):
+            check_call(context)
+            yield response
+
+    def ExplainWhyNot(  # noqa: N802
+        self, request: pb.ExplainWhyNotRequest, context: Context
+    ) -> pb.ExplainWhyNotResponse:
+        """Say which facts would prove a goal, cheapest first."""
+        _, ground = self._ground(request.goal, context)
+        return explain_why_not(
+            request,
+            ground,
+            budget=self._budget(request.budget, context),
+            limits=self._desk.settings.limits,
+        )
+
+    def _decider(
+        self,
+        under: pb.Goal,
+        limits: common_pb2.Budget,
+        engine: pb.Engine.ValueType,
+        context: Context,
+    ) -> Callable[[str], common_pb2.Decision]:
+        """Read everything of a request but its goal; gives what decides and records a goal."""
+        knowledge = self._desk.parent(under.parent, context)
+        if under.WhichOneof("rules") == "hypergraph":
+
+            def of_graph(text: str) -> common_pb2.Decision:
+                began = time.monotonic()
+                expired = expiry(self._budget(limits, context))
+                message = decide_graph(under, text, engine=engine, expired=expired)
+                message.receipt.CopyFrom(self._receipt(knowledge, began, context))
+                return message
+
+            return of_graph
+        _, ground = self._ground(under, context)
+
+        def of_policy(text: str) -> common_pb2.Decision:
+            began = time.monotonic()
+            budget = self._budget(limits, context)
+            goal, decision = decide_goal(text, ground, engine=engine, budget=budget)
+            return self._recorded(knowledge, goal, decision, began, context)
+
+        return of_policy
+
+    def _ground(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Ground]:
+        knowledge = self._desk.parent(goal.parent, context)
+        return knowledge, ground_of(goal, knowledge, today=self._desk.today())
+
+    def _budget(self, budget: common_pb2.Budget, context: Context) -> Budget:
+        remaining = context.time_remaining()
+        if remaining is not None and remaining <= 0:
+            raise DeadlinePassed("the deadline of the call passed before the work began")
+
+        def clock() -> float:
+            if not context.is_active():
+                raise DeadlinePassed("the caller left, or the deadline of the call passed")
+            return time.monotonic()
+
+        return budget_of(budget, self._desk.settings.limits, remaining=remaining, clock=clock)
+
+    def _receipt(self, knowledge: Knowledge, began: float, context: Context) -> common_pb2.Receipt:
+        return common_pb2.Receipt(
+            revision=str(knowledge.base.revision),
+            log_head=knowledge.base.head,
+            requester=self._desk.requester(context),
+            time=self._desk.timestamp(),
+            versions=VERSIONS,
+            elapsed_ms=int((time.monotonic() - began) * 1000),
+        )
+
+    def _recorded(
+        self,
+        knowledge: Knowledge,
+        goal: Atom,
+        decision: Decision,
+        began: float,
+        context: Context,
+    ) -> common_pb2.Decision:
+        """Record a decision with its receipt, and translate both."""
+        base = knowledge.base
+        message = decision_message(goal, decision)
+        receipt = self._receipt(knowledge, began, context)
+        digest = base.record_verdict(
+            decision.certificate,
+            json_format.MessageToDict(receipt, preserving_proto_field_name=True),
+        )
+        message.receipt.CopyFrom(receipt)
+        message.certificate = str(ResourceName(knowledge.name, "certificates", digest))
+        number = base.certificates(digest)[-1].number
+        message.name = str(ResourceName(knowledge.name, "decisions", str(number)))
+        limit = self._desk.settings.limits.inline_certificate_bytes
+        if message.certificate_size > limit:
+            message.certificate_content = b""
+        return message

@@ -1,0 +1,120 @@
+"""Where the statements of a knowledge base stand, for certificates: the reasoner's `Sources`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rapidfuzz import fuzz
+
+from extract.names import NameIndex
+from kb.dimension import Dimension
+from kb.errors import NotFound
+from kb.knowledge_base import KnowledgeBase
+from reasoner.hop import fold
+from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
+from reasoner.verify import Texts
+
+SEARCHED = 5
+"""Passages looked at for one open requirement."""
+
+ALIKE = 80.0
+"""Likeness, in percent, from which another name may be mistaken for the one sought."""
+
+
+class StoredTexts(Mapping[str, str]):
+    """The decoded texts of a knowledge base and of a facts file, by digest, read when asked for."""
+
+    def __init__(self, base: KnowledgeBase, given: Mapping[str, str]) -> None:
+        self._base = base
+        self._given = given
+
+    def __getitem__(self, text_sha256: str) -> str:
+        """Give a text; KeyError where neither has it."""
+        if text_sha256 in self._given:
+            return self._given[text_sha256]
+        try:
+            return self._base.text(text_sha256)
+        except NotFound as error:
+            raise KeyError(text_sha256) from error
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the digests, sorted."""
+        stored = {record.text_sha256 for record in self._base.documents()}
+        return iter(sorted(stored | set(self._given)))
+
+    def __len__(self) -> int:
+        """Count the texts."""
+        return sum(1 for _ in self)
+
+
+class KnowledgeSources:
+    """Statements, sources and texts of a knowledge base, and of a request's facts file if any."""
+
+    def __init__(
+        self,
+        base: KnowledgeBase,
+        names: NameIndex,
+        dimensions: Sequence[Dimension],
+        *,
+        files: FactsFiles | None = None,
+        given: Mapping[str, str] | None = None,
+    ) -> None:
+        self._base = base
+        self._names = names
+        self._files = files
+        self._texts = Texts(StoredTexts(base, given or {}))
+        self._dimensions = tuple(dimensions)
+
+    @property
+    def texts(self) -> Texts:
+        """Texts by digest; what has been hashed once is kept."""
+        return self._texts
+
+    @property
+    def fact_sources(self) -> tuple[str, ...]:
+        """None: not all facts stand in files of facts."""
+        return ()
+
+    @property
+    def functional(self) -> frozenset[str]:
+        """Dimensions defined to have one value at a time."""
+        return frozenset(found.name for found in self._dimensions if found.functional)
+
+    @property
+    def disjoint(self) -> frozenset[tuple[str, str]]:
+        """Pairs of classes defined to share no instance."""
+        return frozenset(pair for found in self._dimensions for pair in found.disjoint)
+
+    def statement(self, statement_id: str) -> StatementRecord:
+        """Give a statement with its evidence."""
+        if self._files is not None and statement_id in self._files.records:
+            return self._files.records[statement_id]
+        base = self._base
+        return StatementRecord(None, base.statement(statement_id), base.evidence(statement_id))
+
+    def source(self, source_sha256: str) -> SourceRecord:
+        """Give what a certificate says of a source."""
+        if self._files is not None and source_sha256 in self._files.sources:
+            return self._files.sources[source_sha256]
+        record = self._base.record(source_sha256)
+        return SourceRecord(record.media_type, record.title, record.decoder, record.text_sha256)
+
+    def candidates(self, query: str, entity: str) -> Candidates:
+        """Search passages: accepted are those that name the entity, rejected those that name
+        another that is much like it.
+        """
+        accepted: list[str] = []
+        rejected: list[str] = []
+        name = fold(entity)
+        alike = [
+            other
+            for other in (self._names.nearest(entity) if name else ())
+            if fold(other) != name and fuzz.ratio(fold(other), name) >= ALIKE
+        ]
+        for hit in self._base.search(query, SEARCHED):
+            text = fold(f"{hit.title} {hit.text}")
+            if name and name in text:
+                accepted.append(hit.title)
+                continue
+            rejected += (f"{other} ({hit.title})" for other in alike if fold(other) in text)
+        return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))

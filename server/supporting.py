@@ -1,0 +1,174 @@
+"""Minimal supports of a goal, and the cheapest facts that would give it one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+from proofweave.v1 import common_pb2
+from proofweave.v1 import reasoning_pb2 as pb
+
+from reasoner.abduction import Optimality, abduce
+from reasoner.atom import Atom
+from reasoner.errors import GoalRejected
+from reasoner.evaluate import Budget, evaluate
+from reasoner.facts import Fact, FactBase
+from reasoner.horn import Leaf, compile_slice
+from reasoner.policy import parse_atom
+from reasoner.slice import Slice
+from reasoner.sources import Sources
+from reasoner.supports import supports
+from reasoner.verdict import Verdict
+
+from .reasoning import Ground, decide_goal, decision_message
+from .settings import LimitsSection
+
+
+def ground_goal(text: str) -> Atom:
+    """Read a goal without variables.
+
+    Raises GoalRejected, naming the variables, for others.
+    """
+    goal = parse_atom(text)
+    if not goal.is_ground:
+        raise GoalRejected(f"the goal {goal} holds a variable; expected a ground atom here")
+    return goal
+
+
+def slice_of(goal: Atom, ground: Ground, budget: Budget) -> Slice:
+    """Evaluate a goal on the ground of its request."""
+    facts: FactBase = ground.facts.with_facts(Fact(atom, "assumed") for atom in ground.assumptions)
+    return evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
+
+
+def expiry(budget: Budget) -> Callable[[], bool]:
+    """Give whether the deadline of a budget, counted from now, has passed."""
+    clock, milliseconds = budget.clock, budget.deadline_ms
+    if clock is None or milliseconds is None:
+        return lambda: False
+    end = clock() + milliseconds / 1000
+    return lambda: clock() >= end
+
+
+def stream_supports(
+    request: pb.StreamSupportsRequest, ground: Ground, *, budget: Budget, limits: LimitsSection
+) -> Iterator[pb.StreamSupportsResponse]:
+    """Give minimal sets of statements and assumptions that prove a goal; at last, if these are all.
+
+    Facts that every request has (its date, where a statement stands) are not listed.
+    """
+    goal = ground_goal(request.goal.goal)
+    expired = expiry(budget)
+    part = slice_of(goal, ground, budget)
+    program, names = compile_slice(part)
+    number = names.number(goal)
+    if number is None:
+        yield pb.StreamSupportsResponse(end=pb.SupportsEnd(complete=part.complete))
+        return
+    losable = [
+        leaf
+        for leaf, content in zip(names.leaf_numbers, names.leaves, strict=True)
+        if content.name.startswith("st:") or content.name == "assumed"
+    ]
+    cap = min(request.cap or limits.supports, limits.supports)
+    result = supports(
+        program, number, losable, limit=cap, expired=expired, resume=request.resume_token
+    )
+    for index, found in enumerate(result.found):
+        leaves = [names.leaf(atom) for atom in found]
+        yield pb.StreamSupportsResponse(
+            support=pb.Support(
+                index=index,
+                leaves=[leaf_message(leaf, ground.sources) for leaf in leaves if leaf is not None],
+            )
+        )
+    yield pb.StreamSupportsResponse(
+        end=pb.SupportsEnd(
+            complete=result.complete and part.complete,
+            resume_token=result.token,
+            count=len(result.found),
+        )
+    )
+
+
+def leaf_message(leaf: Leaf, sources: Sources) -> pb.SupportLeaf:
+    """Translate a leaf with the first quote of its statement."""
+    atom = str(leaf.facts[0].atom)
+    if not leaf.name.startswith("st:"):
+        return pb.SupportLeaf(id=leaf.name, atom=atom)
+    quotes = [
+        common_pb2.Quote(
+            statement=leaf.name,
+            source_sha256=found.source_sha256,
+            title=sources.source(found.source_sha256).title,
+            start=found.start,
+            end=found.end,
+            quote=found.quote,
+        )
+        for found in sources.statement(leaf.name).evidence[:1]
+    ]
+    return pb.SupportLeaf(id=leaf.name, atom=atom, quotes=quotes)
+
+
+ROUNDS = 6
+"""Layers of missing facts that are looked through."""
+
+
+def explain_why_not(
+    request: pb.ExplainWhyNotRequest, ground: Ground, *, budget: Budget, limits: LimitsSection
+) -> pb.ExplainWhyNotResponse:
+    """Give the decision, and the sets of missing facts that would prove the goal, cheapest first.
+
+    Ground look-ups that found nothing are the candidates, each of cost one. Where a missing fact
+    has no known value, the only repair is the list of open requirements, with their variables.
+    """
+    goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
+    response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
+    if decision.verdict is Verdict.CERTIFIED or not goal.is_ground:
+        return response
+    expired = expiry(budget)
+    part, candidates = _with_missing(goal, ground, budget)
+    program, names = compile_slice(part)
+    number = names.number(goal)
+    costs = {
+        leaf: 1
+        for leaf, content in zip(names.leaf_numbers, names.leaves, strict=True)
+        if content.name.startswith(MISSING)
+    }
+    if number is not None and candidates and costs:
+        kept = [at for at, atom in enumerate(program.given.tolist()) if atom not in costs]
+        without = dataclasses.replace(program, given=program.given[kept])
+        cap = min(request.cap or limits.repairs, limits.repairs)
+        found = abduce(without, number, costs, limit=cap, expired=expired)
+        response.complete = found.optimality is not Optimality.BEST_FOUND and part.complete
+        for missing in found.sets:
+            leaves = [names.leaf(atom) for atom in missing.atoms]
+            facts = [str(leaf.facts[0].atom) for leaf in leaves if leaf is not None]
+            response.repairs.append(pb.Repair(facts=facts))
+    if not response.repairs and decision.open:
+        first_rule = decision.open[0].rule
+        atoms = [found.atom for found in decision.open if found.rule == first_rule]
+        response.repairs.append(pb.Repair(facts=atoms))
+    return response
+
+
+MISSING = "missing:"
+"""Begins the leaf of a fact that is not there, supposed to see what would follow."""
+
+
+def _with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, frozenset[Atom]]:
+    """Evaluate with every ground look-up that finds nothing supposed true, layer by layer."""
+    supposed: frozenset[Atom] = frozenset()
+    part = slice_of(goal, ground, budget)
+    for _ in range(ROUNDS):
+        found = {
+            call.pattern for call in part.lookups if not call.answers and call.pattern.is_ground
+        }
+        if found <= supposed:
+            break
+        supposed |= found
+        facts = ground.facts.with_facts(
+            Fact(atom, f"{MISSING}{atom}") for atom in sorted(supposed, key=str)
+        )
+        part = slice_of(goal, dataclasses.replace(ground, facts=facts), budget)
+    return part, supposed

@@ -1,0 +1,371 @@
+"""The command line: exit codes, one JSON object, one line per error, and the whole main job."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_server import DOCUMENTS, POLICY
+
+from server.__main__ import main
+
+FACTS = """\
+liability_cover(acme, @quantity("5000000 EUR")).
+liability_cover(tiny, @quantity("5000 EUR")).
+certified_under(acme, "ISO 9001").
+-certified_under(tiny, "ISO 9001").
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # whatever the command printed
+        """The one object on standard output."""
+        return json.loads(self.out)
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Give a function that runs the command line in this process."""
+
+    def call(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["proofweave", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        sys.stdout.flush()
+        captured = capfdbinary.readouterr()
+        return Outcome(int(left.value.code or 0), captured.out.decode(), captured.err.decode())
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A directory with a policy, its facts, and documents."""
+    (tmp_path / "p.lp").write_text(POLICY)
+    (tmp_path / "f.lp").write_text(FACTS)
+    (tmp_path / "documents").mkdir()
+    for name, text in DOCUMENTS.items():
+        (tmp_path / "documents" / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def kb(files: Path, run: Run) -> Path:
+    """A knowledge base with the documents and the published policy."""
+    directory = files / "kb"
+    assert run("init", directory, "--pack", "supplier").code == 0
+    assert run("ingest", "--kb", directory, files / "documents").code == 0
+    assert run("policy", "publish", files / "p.lp", "--kb", directory).code == 0
+    return directory
+
+
+def offline(files: Path) -> tuple[object, ...]:
+    """Give the options that prove from files."""
+    return ("--policy", files / "p.lp", "--facts", files / "f.lp")
+
+
+@pytest.mark.parametrize(
+    ("goal", "code", "verdict"),
+    [
+        ("eligible(acme)", 0, "CERTIFIED"),
+        ("eligible(nobody)", 3, "ABSTAINED"),
+        ("eligible(tiny)", 4, "REFUTED"),
+    ],
+)
+def test_every_verdict_has_its_exit_code_and_certificate(
+    files: Path, run: Run, goal: str, code: int, verdict: str
+) -> None:
+    outcome = run("prove", *offline(files), goal, "--json")
+    assert outcome.code == code
+    assert outcome.json["verdict"] == verdict
+    assert outcome.json["certificate"]["verdict"] == verdict
+    assert outcome.json["certificate"]["format"] == "proofweave.certificate/1"
+    assert run("prove", *offline(files), goal).out.startswith(verdict)
+
+
+def test_a_goal_under_strong_negation_comes_after_two_dashes(files: Path, run: Run) -> None:
+    assert run("prove", *offline(files), "--", "-eligible(tiny)").code == 0
+
+
+def test_a_goal_with_variables_lists_values(files: Path, run: Run) -> None:
+    found = run("prove", *offline(files), "insured(S)", "--json").json
+    assert [answer["value"] for answer in found["answers"]] == ["acme"]
+
+
+def test_what_is_cut_says_so(files: Path, run: Run) -> None:
+    found = run(
+        "prove", *offline(files), "liability_cover(S, C)", "--max-answers", 1, "--json"
+    ).json
+    assert len(found["answers"]) == 1
+    assert found["complete"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("eligble(acme)",), "eligible"),
+        (("eligible(",), "column"),
+        (("eligible(acme, 1)",), "argument"),
+        (("eligible(acme)", "--engine", "magic"), "clingo"),
+        (("eligible(acme)", "--valid-on", "soon"), "YYYY"),
+        (("eligible(acme)", "--assume", "insured(X)"), "ground"),
+    ],
+)
+def test_a_wrong_goal_or_option_is_usage(
+    files: Path, run: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    outcome = run("prove", *offline(files), *arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert said in outcome.err
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+
+
+def test_files_that_are_not_there_or_no_text_are_usage(files: Path, run: Run) -> None:
+    (files / "latin.lp").write_bytes(b"a(\xe4).")
+    for name in ("nowhere.lp", "latin.lp"):
+        outcome = run("prove", "--policy", files / name, "--facts", files / "f.lp", "a")
+        assert outcome.code == 2
+        assert name in outcome.err
+    assert run("prove", "a").code == 2
+    assert run("prove", "--policy", "onboarding", "a").code == 2
+
+
+def test_every_error_of_a_policy_has_its_line(files: Path, run: Run) -> None:
+    (files / "bad.lp").write_text("a :- b c.\n\nd(X) :- e(X.\n\np(X, Y) :- q(X).\n")
+    outcome = run("policy", "check", files / "bad.lp")
+    assert outcome.code == 1
+    lines = outcome.err.splitlines()
+    assert [line.split(":")[2] for line in lines[:3]] == ["1", "3", "5"]
+    assert all(line.startswith("error: bad.lp:") for line in lines)
+
+
+def test_a_policy_is_checked_without_a_knowledge_base(files: Path, run: Run) -> None:
+    outcome = run("policy", "check", files / "p.lp", "--json")
+    assert outcome.code == 0
+    assert outcome.json["policy"]["name"] == "policies/onboarding@1"
+
+
+def test_assumptions_and_missing_facts(files: Path, run: Run) -> None:
+    cover = 'liability_cover(nobody, @quantity("2000000 EUR"))'
+    outcome = run("prove", *offline(files), "insured(nobody)", "--assume", cover, "--json")
+    assert outcome.code == 0
+    assert outcome.json["certificate"]["assumptions"] == [cover]
+    (files / "q.lp").write_text("goal :- a, b.\n")
+    (files / "g.lp").write_text("a.\n")
+    question = ("prove", "--policy", files / "q.lp", "--facts", files / "g.lp", "goal")
+    outcome = run(*question, "--why-not", "--json")
+    assert outcome.code == 3
+    assert outcome.json["repairs"] == [["b"]]
+
+
+GRAPH = {
+    "format": "proofweave.hypergraph/1",
+    "atoms": ["a", "b", "goal"],
+    "hyperedges": [{"id": "e1", "tail": ["a", "b"], "head": "goal"}],
+    "units": [{"id": "u1", "states": ["a"]}],
+}
+
+
+def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
+    file = files / "graph.json"
+    file.write_text(json.dumps(GRAPH))
+    outcome = run("prove", "--hypergraph", file, "goal", "--json")
+    assert outcome.code == 3
+    assert [found["atom"] for found in outcome.json["open"]] == ["b"]
+    assert outcome.json["cheapest"] == ["b"]
+    file.write_text(json.dumps({**GRAPH, "given": ["b"]}))
+    outcome = run("prove", "--hypergraph", file, "goal", "--json")
+    assert outcome.code == 0
+    assert outcome.json["units"] == ["u1"]
+    assert outcome.json["steps"][-1]["edge"] == "e1"
+    assert "by e1 from a, b" in run("prove", "--hypergraph", file, "goal").out
+    assert run("prove", "--hypergraph", file, "gaol").code == 2
+    file.write_text(json.dumps({**GRAPH, "given": ["c"], "goals": ["d"]}))
+    outcome = run("prove", "--hypergraph", file, "goal")
+    assert outcome.code == 1
+    assert len(outcome.err.splitlines()) == 2
+    assert all(line.startswith("error: ") for line in outcome.err.splitlines())
+
+
+def test_supports_from_files(files: Path, run: Run) -> None:
+    (files / "q.lp").write_text("goal :- a.\ngoal :- b.\n")
+    (files / "g.lp").write_text("a. b.\n")
+    question = ("supports", "--policy", files / "q.lp", "--facts", files / "g.lp", "goal")
+    outcome = run(*question, "--json")
+    assert outcome.code == 0
+    assert outcome.json["complete"] is True
+    found = [[leaf["atom"] for leaf in one] for one in outcome.json["supports"]]
+    assert sorted(found) == [["a"], ["b"]]
+
+
+def test_a_written_certificate_is_verified_and_a_changed_one_rejected(
+    files: Path, run: Run
+) -> None:
+    proof = files / "proof.json"
+    run("prove", *offline(files), "eligible(acme)", "-o", proof)
+    outcome = run("verify", proof, "--sources", files, "--expect-goal", "eligible(acme)", "--json")
+    assert outcome.code == 0
+    assert outcome.json["accepted"] is True
+    assert run("verify", proof).code == 0
+    proof.write_bytes(proof.read_bytes().replace(b"5000000 EUR", b"6000000 EUR"))
+    outcome = run("verify", proof, "--sources", files, "--json")
+    assert outcome.code == 5
+    assert outcome.json["rejection"]
+    assert run("verify", proof).code == 5
+    assert run("verify", files / "nowhere.json").code == 2
+
+
+def test_a_certificate_file_is_exported_with_its_sources(files: Path, run: Run) -> None:
+    proof, page = files / "proof.json", files / "proof.html"
+    run("prove", *offline(files), "eligible(acme)", "-o", proof)
+    assert run("export", proof, "--sources", files, "-o", page).code == 0
+    text = page.read_text()
+    assert "<mark>liability_cover(acme, @quantity(&#34;5000000 EUR&#34;)).</mark>" in text
+    proof.write_bytes(proof.read_bytes().replace(b"CERTIFIED", b"REFUTED"))
+    assert run("export", proof, "--sources", files, "-o", page).code == 2
+
+
+def test_the_main_job(kb: Path, files: Path, run: Run) -> None:
+    goal = 'eligible("Acme GmbH")'
+    on = ("--kb", kb)
+    question = ("prove", *on, "--policy", "onboarding", "--valid-on", "2026-03-01")
+    outcome = run(*question, goal, "--json")
+    assert outcome.code == 0, outcome.err
+    digest = outcome.json["certificate_sha256"]
+    assert outcome.json["answers"][0]["quotes"]
+    assert run(*question, 'eligible("Tiny Ltd")').code == 4
+    assert run(*question, 'eligible("Nobody Ltd")').code == 3
+
+    listed = run("certificate", "list", *on, "--json").json["decisions"]
+    assert listed[0]["certificate_sha256"] == digest
+    proof = files / "proof.json"
+    proof.write_bytes(run("certificate", "get", digest, *on, "--json").out.strip().encode())
+    assert run("verify", proof, "--sources", files / "documents").code == 0
+    assert run("verify", proof, "--kb", kb).code == 0
+    assert run("export", digest, *on, "-o", files / "proof.html").code == 0
+    assert "5,000,000" in (files / "proof.html").read_text()
+    other = listed[1]["certificate_sha256"]
+    assert run("certificate", "diff", digest, other, *on, "--json").json["equal"] is False
+    assert run("log", "verify", *on, "--json").json["valid"] is True
+
+
+def test_a_batch_with_a_bad_file_exits_1_and_names_it(kb: Path, files: Path, run: Run) -> None:
+    (files / "documents" / "empty.txt").write_bytes(b"")
+    outcome = run("ingest", "--kb", kb, files / "documents", "--json")
+    assert outcome.code == 1
+    assert outcome.json["rejected"] == 1
+    assert outcome.json["statements_inserted"] == 0
+    bad = [one for one in outcome.json["documents"] if "rejected" in one]
+    assert bad[0]["file"] == "empty.txt"
+    assert "rejected  empty.txt" in run("ingest", "--kb", kb, files / "documents").out
+
+
+def test_a_table_is_imported(kb: Path, files: Path, run: Run) -> None:
+    table = files / "register.csv"
+    table.write_text("name,liability_cover\nNew Ltd,7000000 EUR\n")
+    assert run("import", table, "--kb", kb, "--json").json["statements_inserted"] == 1
+    question = ("prove", "--kb", kb, "--policy", "onboarding", 'insured("New Ltd")')
+    assert run(*question).code == 0
+
+
+def test_orders_are_shown_met_and_compared(kb: Path, run: Run) -> None:
+    on = ("--kb", kb)
+    assert "liability_cover" in run("lattice", "show", *on).out
+    shown = run("lattice", "show", "registered_country", *on).out
+    assert "    European Economic Area" in shown
+    relation = ("lattice", "compare", "registered_country", "Germany", "European Union")
+    assert run(*relation, *on, "--json").json["relation"] == "is a kind of"
+    met = run("lattice", "meet", "registered_country", "Germany", "European Union", *on, "--json")
+    assert met.json["meet"] == ["Germany"]
+    assert run("lattice", "check", *on).code == 0
+    outcome = run("lattice", "compare", "registered_country", "Germny", "European Union", *on)
+    assert outcome.code == 2
+    assert "Germany" in outcome.err
+
+
+def test_statements_are_queried(kb: Path, run: Run) -> None:
+    query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+    outcome = run("sparql", query, "--kb", kb, "--json")
+    assert int(outcome.json["results"]["bindings"][0]["n"]["value"]) > 10
+    assert run("sparql", "SELEC", "--kb", kb).code == 1
+
+
+def test_a_backup_comes_back_whole(kb: Path, files: Path, run: Run) -> None:
+    archive, copy = files / "kb.tar.gz", files / "copy"
+    assert run("backup", kb, archive).code == 0
+    assert run("backup", kb, archive).code == 1, "a backup does not overwrite"
+    assert run("restore", archive, copy).code == 0
+    question = ("prove", "--policy", "onboarding", "--valid-on", "2026-03-01")
+    goal = 'eligible("Acme GmbH")'
+    first = run(*question, "--kb", kb, goal, "--json").json
+    second = run(*question, "--kb", copy, goal, "--json").json
+    assert first["certificate_sha256"] == second["certificate_sha256"]
+    (files / "junk.tar.gz").write_bytes(b"junk")
+    assert run("restore", files / "junk.tar.gz", files / "other").code == 2
+    assert not (files / "other").exists()
+
+
+def test_a_place_without_a_knowledge_base_is_named(files: Path, run: Run) -> None:
+    outcome = run("log", "verify", "--kb", files)
+    assert outcome.code == 1
+    assert str(files) in outcome.err
+    assert run("log", "verify").code == 2
+    assert run("log", "verify", "--kb", files, "--server", "localhost:1").code == 2
+    assert run("init", files / "kb", "--pack", "suplier").code == 2
+    assert not (files / "kb").exists()
+
+
+def test_a_new_pack_works(files: Path, run: Run) -> None:
+    assert run("pack", "new", "leases", "--dir", files).code == 0
+    outcome = run("pack", "test", files / "leases", "--json")
+    assert outcome.json["failed"] == 0, outcome.out
+    assert outcome.code == 0
+    assert run("pack", "new", "leases", "--dir", files).code == 1
+
+
+def test_every_command_has_help_with_an_example(run: Run) -> None:
+    groups = {"policy": ("publish", "check", "test", "list"), "pack": ("new", "test")}
+    groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
+    groups["certificate"] = ("get", "list", "diff")
+    single = "init ingest import ask plan prove supports export sparql serve verify backup restore"
+    commands: list[tuple[str, ...]] = [(name,) for name in single.split()]
+    commands += [(group, name) for group, names in groups.items() for name in names]
+    for command in commands:
+        outcome = run(*command, "--help")
+        assert outcome.code == 0
+        assert f"proofweave {' '.join(command)}" in outcome.out.partition("Example")[2], command
+
+
+def test_the_program_starts_from_a_shell(files: Path) -> None:
+    command = [sys.executable, "-m", "server", "prove", *map(str, offline(files))]
+    paths = [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "protos")]
+    result = subprocess.run(
+        [*command, "eligible(acme)", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(paths), "HOME": str(files)},
+        cwd=files,
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["verdict"] == "CERTIFIED"
+    assert result.stderr == ""

@@ -1,0 +1,245 @@
+"""Documents over the wire: what is admitted, what is refused and why, and what is known after."""
+
+from __future__ import annotations
+
+import gzip
+
+import grpc
+import pytest
+from live_server import DOCUMENTS, Live, send
+from proofweave.v1 import common_pb2, knowledge_pb2
+
+from kb.knowledge_base import KnowledgeBase
+from server.knowledge import Knowledge
+from server.pack_files import choose_packs
+from server.status import failure_of
+
+
+def test_every_statement_stands_at_its_span(live: Live) -> None:
+    knowledge = live.services.knowledge
+    request = knowledge_pb2.ListStatementsRequest(subject="Acme GmbH", page_size=100)
+    statements = knowledge.ListStatements(request).statements
+    found = {(one.dimension, one.value.WhichOneof("kind")) for one in statements}
+    assert ("liability_cover", "quantity") in found
+    for statement in statements:
+        assert statement.evidence
+        for evidence in statement.evidence:
+            pieces = knowledge.ReadDocument(
+                knowledge_pb2.ReadDocumentRequest(
+                    name=evidence.document, start=evidence.start, end=evidence.end
+                )
+            )
+            assert "".join(piece.text for piece in pieces) == evidence.quote
+
+
+def test_a_batch_with_bad_files_keeps_the_good_ones(empty: Live) -> None:
+    good = DOCUMENTS["acme-insurance.md"].encode()
+    outcomes, summary = send(
+        empty.services,
+        {
+            "empty.txt": b"",
+            "first.md": good,
+            "binary.txt": bytes(range(256)) * 4,
+            "latin.txt": "Gew\xe4hr".encode("latin-1"),
+            "large.txt": b"a " * 60_000,
+            "bomb.txt.gz": gzip.compress(b"a " * 1_000_000),
+            "second.md": good,
+            "blank.md": b"  \n\n",
+        },
+    )
+    by_name = {outcome.file_name: outcome for outcome in outcomes}
+    assert [outcome.index for outcome in outcomes] == list(range(8))
+    assert by_name["first.md"].admitted.is_new
+    assert by_name["first.md"].admitted.statements_inserted > 0
+    assert not by_name["second.md"].admitted.is_new, "the same bytes are the same document"
+    assert by_name["second.md"].admitted.statements_inserted == 0
+    reasons = {
+        name: outcome.rejected.reason
+        for name, outcome in by_name.items()
+        if outcome.HasField("rejected")
+    }
+    assert reasons == {
+        "empty.txt": "DOCUMENT_REJECTED",
+        "binary.txt": "DOCUMENT_REJECTED",
+        "latin.txt": "DOCUMENT_REJECTED",
+        "large.txt": "UPLOAD_TOO_LARGE",
+        "bomb.txt.gz": "DOCUMENT_REJECTED",
+        "blank.md": "DOCUMENT_REJECTED",
+    }
+    assert all(
+        name in outcome.rejected.message and "\n" not in outcome.rejected.message
+        for name, outcome in by_name.items()
+        if name in reasons
+    )
+    assert (summary.documents_admitted, summary.documents_new, summary.documents_rejected) == (
+        2,
+        1,
+        6,
+    )
+
+
+def test_ingesting_again_changes_nothing(live: Live) -> None:
+    files = {name: text.encode() for name, text in DOCUMENTS.items()}
+    _, first = send(live.services, files)
+    _, second = send(live.services, files)
+    assert second.statements_inserted == 0
+    assert first.revision == second.revision
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [knowledge_pb2.IngestDocumentsRequest(chunk=b"a")],
+        [
+            knowledge_pb2.IngestDocumentsRequest(start=knowledge_pb2.IngestStart()),
+            knowledge_pb2.IngestDocumentsRequest(chunk=b"a"),
+        ],
+        [
+            knowledge_pb2.IngestDocumentsRequest(start=knowledge_pb2.IngestStart()),
+            knowledge_pb2.IngestDocumentsRequest(),
+        ],
+    ],
+    ids=["nothing", "no start", "no header", "empty message"],
+)
+def test_an_upload_out_of_order_is_refused(
+    live: Live, messages: list[knowledge_pb2.IngestDocumentsRequest]
+) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        list(live.services.knowledge.IngestDocuments(iter(messages)))
+    assert failure_of(caught.value).reason == "REQUEST_REJECTED"
+
+
+def test_an_unknown_knowledge_base_is_named(live: Live) -> None:
+    start = knowledge_pb2.IngestStart(parent="knowledgeBases/kbb")
+    messages = iter([knowledge_pb2.IngestDocumentsRequest(start=start)])
+    with pytest.raises(grpc.RpcError) as caught:
+        list(live.services.knowledge.IngestDocuments(messages))
+    failure = failure_of(caught.value)
+    assert failure.status is grpc.StatusCode.NOT_FOUND
+    assert "kbb" in failure.message
+
+
+def test_documents_are_listed_in_pages(live: Live) -> None:
+    seen: list[str] = []
+    request = knowledge_pb2.ListDocumentsRequest(page_size=1)
+    while True:
+        response = live.services.knowledge.ListDocuments(request)
+        seen += [document.name for document in response.documents]
+        if not response.next_page_token:
+            break
+        request.page_token = response.next_page_token
+    assert len(seen) == len(set(seen)) >= len(DOCUMENTS)
+
+
+def test_a_retracted_document_takes_its_statements_along(empty: Live) -> None:
+    knowledge = empty.services.knowledge
+    outcomes, _ = send(empty.services, {"a.md": DOCUMENTS["acme-insurance.md"].encode()})
+    name = outcomes[0].admitted.document.name
+    request = knowledge_pb2.ListStatementsRequest(subject="Acme GmbH")
+    assert knowledge.ListStatements(request).statements
+    knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=name))
+    assert not knowledge.ListStatements(request).statements
+    with pytest.raises(grpc.RpcError) as caught:
+        knowledge.GetDocument(knowledge_pb2.GetDocumentRequest(name=name))
+    assert failure_of(caught.value).status is grpc.StatusCode.NOT_FOUND
+
+
+def test_a_table_is_imported_as_an_operation(empty: Live) -> None:
+    rows = b"name,liability_cover\nAcme GmbH,5000000 EUR\nTiny Ltd,\n"
+    operation = _import(empty, "register.csv", rows)
+    assert operation.state == knowledge_pb2.Operation.STATE_SUCCEEDED
+    assert operation.outcome.admitted.statements_inserted == 1
+    request = knowledge_pb2.ListStatementsRequest(dimension="liability_cover")
+    (statement,) = empty.services.knowledge.ListStatements(request).statements
+    assert statement.evidence[0].quote == "Acme GmbH,5000000 EUR"
+    assert statement.value.quantity == "5000000 EUR"
+
+
+def test_a_table_without_a_header_fails_with_a_reason(empty: Live) -> None:
+    operation = _import(empty, "register.csv", b"")
+    assert operation.state == knowledge_pb2.Operation.STATE_FAILED
+    assert operation.problem.reason == "DOCUMENT_REJECTED"
+
+
+def test_dimensions_are_listed_and_near_names_given(live: Live) -> None:
+    knowledge = live.services.knowledge
+    names = [
+        one.name
+        for one in knowledge.ListDimensions(knowledge_pb2.ListDimensionsRequest()).dimensions
+    ]
+    assert "knowledgeBases/kb/dimensions/liability_cover" in names
+    with pytest.raises(grpc.RpcError) as caught:
+        knowledge.GetDimension(knowledge_pb2.GetDimensionRequest(name="liability_covr"))
+    assert "liability_cover" in failure_of(caught.value).message
+
+
+def test_an_order_with_a_cycle_does_not_go_live(empty: Live) -> None:
+    edges = [("a", "b"), ("b", "a"), ("c", "d")]
+    dimension = knowledge_pb2.Dimension(
+        name="genre",
+        kind=knowledge_pb2.DIMENSION_KIND_TAXONOMIC,
+        taxonomy=[knowledge_pb2.TaxonomyEdge(child=low, parent=high) for low, high in edges],
+    )
+    request = knowledge_pb2.DefineDimensionRequest(dimension=dimension)
+    with pytest.raises(grpc.RpcError) as caught:
+        empty.services.knowledge.DefineDimension(request)
+    failure = failure_of(caught.value)
+    assert failure.reason == "DIMENSION_REJECTED"
+    assert "cycle" in failure.message
+    assert "root" in failure.message
+
+
+def test_statements_are_queried_as_rdf(live: Live) -> None:
+    request = knowledge_pb2.QueryGraphRequest(
+        query='SELECT ?s { ?s ?p ?o FILTER(CONTAINS(STR(?s), "Acme_GmbH")) } LIMIT 1',
+        accept="text/csv",
+    )
+    pieces = list(live.services.knowledge.QueryGraph(request))
+    assert pieces[0].media_type.startswith("text/csv")
+    assert b"Acme_GmbH" in b"".join(piece.chunk for piece in pieces)
+
+
+def test_passages_are_searched(live: Live) -> None:
+    request = knowledge_pb2.SearchPassagesRequest(query="liability cover Acme", limit=3)
+    hits = live.services.knowledge.SearchPassages(request).hits
+    assert any("Acme GmbH" in hit.text for hit in hits)
+
+
+def test_the_log_holds(live: Live) -> None:
+    response = live.services.knowledge.VerifyLog(knowledge_pb2.VerifyLogRequest())
+    assert int(response.revision) > 0
+    assert len(response.log_head) == 64
+
+
+def test_revisions_are_watched(empty: Live) -> None:
+    stream = empty.services.knowledge.WatchRevisions(knowledge_pb2.WatchRevisionsRequest())
+    first = next(stream)
+    send(empty.services, {"a.md": DOCUMENTS["acme-insurance.md"].encode()})
+    second = next(stream)
+    assert int(second.revision) > int(first.revision)
+    stream.cancel()
+
+
+def _import(found: Live, name: str, data: bytes) -> knowledge_pb2.Operation:
+    message = knowledge_pb2.ImportStatementsRequest
+    start = knowledge_pb2.ImportStart(file=common_pb2.FileHeader(file_name=name))
+    messages = [message(start=start), message(chunk=data)]
+    operation = found.services.knowledge.ImportStatements(iter(messages)).operation
+    request = knowledge_pb2.GetOperationRequest(name=operation.name, wait_ms=10_000)
+    return found.services.knowledge.GetOperation(request).operation
+
+
+def test_facts_follow_the_log(empty: Live) -> None:
+    """An event that brings no facts keeps them; one that does, or takes some away, changes them."""
+    base = KnowledgeBase.open(empty.directory)
+    knowledge = Knowledge("kb", base, choose_packs(["supplier"]))
+    before = knowledge.facts()
+    base.publish_policy("p", "1", "a.\n")
+    assert knowledge.facts() is before
+    outcomes, _ = send(empty.services, {"a.md": DOCUMENTS["acme-insurance.md"].encode()})
+    after = knowledge.facts()
+    assert len(after) > len(before)
+    base.retract_document(outcomes[0].admitted.document.source_sha256)
+    assert len(knowledge.facts()) == len(before)
+    base.close()
