@@ -109,19 +109,23 @@ def resolve(
     names: Sequence[Name],
     *,
     anchor: str | None,
+    titled: bool,
     known: Mapping[str, str],
     kinds: Mapping[str, Sequence[str]],
 ) -> Resolved:
     """Resolve the mentions of a text.
 
-    `known` maps short names given elsewhere in the document to entities; `kinds` maps a kind of
-    entity to the nouns that call something so.
+    A title is taken for a person's unless the text says what it is. `known` maps short names given
+    elsewhere in the document to entities; `kinds` maps a kind of entity to the nouns that call
+    something so.
     """
     state = _State(names=dict(known))
     noun_kind = {noun: kind for kind in sorted(kinds) for noun in kinds[kind]}
     lead = _lead_name(doc, names, anchor)
     anchor_forms = _anchor_forms(anchor, lead)
     kind = _lead_kind(doc, anchor, lead, noun_kind) if anchor is not None else None
+    if titled and kind is None:
+        kind = "person"
     if anchor is not None and (gender := _lead_gender(doc)) is not None:
         state.gender[anchor] = gender
     mentions: list[Mention] = []

@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 from kb.dimension import DimensionKind
 from kb.statement import Entity, Modality, Polarity, Text, Validity, Value
 
+from .candidate import LONGEST_QUOTE
 from .coreference import Form, Mention, Resolved
 from .matching import Match, match_path, match_phrase
 from .mentions import Name
@@ -27,17 +28,18 @@ DOCUMENT = ""
 """The subject of a finding about the document itself."""
 
 _CONTEXT = 9
-_LONGEST_QUOTE = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A statement found in running text; character spans of the text read, half-open.
 
-    `subject` is the entity, or DOCUMENT. The quote spans `start` to `end`.
+    `subject` is the entity, or DOCUMENT, and `mention` the words that stand for it. The quote spans
+    `start` to `end`.
     """
 
     subject: str
+    mention: str
     dimension: str
     relation: Relation
     value: Value
@@ -244,7 +246,7 @@ class _Sentences:
         start = sentence.start_char
         if mention is not None and mention.form is not Form.NAME:
             antecedent = self.doc[mention.antecedent].sent.start_char
-            if antecedent < start and sentence.end_char - antecedent <= _LONGEST_QUOTE:
+            if antecedent < start and sentence.end_char - antecedent <= LONGEST_QUOTE:
                 start = antecedent
         validity = Validity()
         if (
@@ -254,6 +256,7 @@ class _Sentences:
             validity = find_validity(text)
         return Finding(
             subject=subject,
+            mention=self.doc[mention.start : mention.end].text if mention else "",
             dimension=rule.dimension.name,
             relation=rule.relation,
             value=value,

@@ -45,14 +45,14 @@ class Subjects:
     def suits(self, mention: Mention, dimension: PackDimension) -> bool:
         """Whether a mention may be a subject of the dimension, as far as its form tells.
 
-        The title of a passage is of the kind its first sentence says, by default a person.
+        The title of a passage is of the kind its first sentence says.
         """
         types = dimension.subject_types
         if not types:
             return True
         if mention.entity == self.resolved.anchor:
             kind = self.resolved.kind
-            return "person" in types if kind is None else kind in types
+            return kind is None or kind in types
         if types == ("work",) and mention.form is Form.NAME:
             name = self.text.names.get(mention.start)
             return name is not None and name.quoted
