@@ -40,9 +40,9 @@ _IN_FORCE = re.compile(
 _GENERIC = frozenset({
     "details", "detail", "information", "summary", "overview", "scope", "introduction", "data",
     "general", "particulars", "annex", "appendix", "contents", "conditions", "coverage",
-    "insurance", "certificate", "certificates", "policy", "report", "audit", "audits", "results", "findings",
-    "remarks", "notes", "contact", "address", "schedule", "register", "extract", "extracts",
-    "letter", "terms",
+    "insurance", "certificate", "certificates", "policy", "report", "audit", "audits", "results",
+    "findings", "remarks", "notes", "contact", "address", "schedule", "register", "extract",
+    "extracts", "letter", "terms",
 })  # fmt: skip
 
 
