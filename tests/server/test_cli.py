@@ -263,6 +263,11 @@ def test_the_main_job(kb: Path, files: Path, run: Run) -> None:
     assert run("verify", proof, "--kb", kb).code == 0
     assert run("export", digest, *on, "-o", files / "proof.html").code == 0
     assert "5,000,000" in (files / "proof.html").read_text()
+    unseen = run("review", *on, "--json").json["decisions"]
+    assert [one["name"] for one in unseen] == [one["name"] for one in listed]
+    number = listed[0]["name"].rpartition("/")[2]
+    assert "reviewed by anonymous: fine" in run("review", number, *on, "--comment", "fine").out
+    assert len(run("review", *on, "--json").json["decisions"]) == len(listed) - 1
     other = listed[1]["certificate_sha256"]
     assert run("certificate", "diff", digest, other, *on, "--json").json["equal"] is False
     assert run("log", "verify", *on, "--json").json["valid"] is True
@@ -346,7 +351,8 @@ def test_every_command_has_help_with_an_example(run: Run) -> None:
     groups = {"policy": ("publish", "check", "test", "list"), "pack": ("new", "test")}
     groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
     groups["certificate"] = ("get", "list", "diff")
-    single = "init ingest import ask plan prove supports export sparql serve verify backup restore"
+    single = "init ingest import ask plan prove supports review export sparql serve verify"
+    single += " backup restore"
     commands: list[tuple[str, ...]] = [(name,) for name in single.split()]
     commands += [(group, name) for group, names in groups.items() for name in names]
     for command in commands:
