@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_server import DOCUMENTS, POLICY
+from live_server import DOCUMENTS, POLICY, POLICY_TESTS
 
 from server.__main__ import main
 
@@ -162,6 +162,18 @@ def test_a_policy_is_checked_without_a_knowledge_base(files: Path, run: Run) -> 
     outcome = run("policy", "check", files / "p.lp", "--json")
     assert outcome.code == 0
     assert outcome.json["policy"]["name"] == "policies/onboarding@1"
+
+
+def test_the_tests_of_a_policy_are_run(files: Path, run: Run) -> None:
+    assert run("policy", "test", files / "p.lp").code == 2, "there are no tests yet"
+    tests = files / "p.test.yaml"
+    tests.write_text(POLICY_TESTS)
+    outcome = run("policy", "test", files / "p.lp", "--json")
+    assert outcome.code == 1
+    assert (outcome.json["passed"], outcome.json["failed"]) == (2, 1)
+    assert "FAILED  a wrong expectation" in run("policy", "test", files / "p.lp", tests).out
+    tests.write_text(POLICY_TESTS.partition("  - name: a wrong")[0])
+    assert run("policy", "test", files / "p.lp").code == 0
 
 
 def test_assumptions_and_missing_facts(files: Path, run: Run) -> None:
