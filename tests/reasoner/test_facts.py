@@ -146,3 +146,36 @@ def test_every_index_finds_what_a_scan_finds(
         assert found == {
             row for row in [*rows, *laid] if all(row[at] == wanted[at] for at in positions)
         }
+
+
+_STATEMENTS = st.lists(
+    st.builds(
+        Statement,
+        st.sampled_from(["A", "B"]),
+        st.sampled_from(["d", "e", "no name"]),
+        st.sampled_from([Entity("A"), Text("x"), Fraction(1)]),
+        st.sampled_from(Polarity),
+        st.sampled_from([Modality.ASSERTED, Modality.ASSERTED, Modality.HEDGED]),
+        st.sampled_from([Validity(), SPRING, SUMMER]),
+    ),
+    max_size=8,
+)
+
+
+@given(_STATEMENTS, st.sampled_from([None, DAY]))
+def test_a_base_of_statements_holds_the_facts_of_each(
+    statements: list[Statement], day: datetime.date | None
+) -> None:
+    rows = [(s.id, s, [_evidence(s, name) for name in "ba"]) for s in statements]
+    expected = FactBase(fact for row in rows for fact in facts_of(*row))
+    base = FactBase.of_statements(rows)
+    assert base.signatures() == expected.signatures()
+    for name, arity in sorted(expected.signatures()):
+        free = tuple(Variable(f"V{at}") for at in range(arity))
+        for first in (free[0], "A"):
+            pattern = Atom(name.removeprefix("-"), (first, *free[1:]), name[0] == "-")
+            assert base.match(pattern, day) == expected.match(pattern, day)
+    assert set(base.facts()) == set(expected.facts())
+    assert len(base) == len(expected)
+    more = base.with_facts([Fact(Atom("d", ("A", "x", "new")), "assumed")])
+    assert len(more) == len(base) + 1
