@@ -117,11 +117,13 @@ def measure_clingo(path: Path, way: str) -> dict[str, Any]:
 
 _NEMO = """
 import json, sys, time
-from nemo_python import NemoEngine, load_string
+from nmo_python import NemoEngine, load_string
 start = time.perf_counter()
 engine = NemoEngine(load_string(sys.stdin.read()))
+read = time.perf_counter() - start
+start = time.perf_counter()
 engine.reason()
-print(json.dumps({"engine": "nemo", "cold_s": time.perf_counter() - start,
+print(json.dumps({"engine": "nemo", "read_s": read, "cold_s": time.perf_counter() - start,
                   "derived": sum(1 for _ in engine.result("h"))}))
 """
 
@@ -139,7 +141,7 @@ def measure_nemo(python: str, path: Path) -> dict[str, Any]:
         names = [f"?a{place}" for place in range(length)]
         body = ", ".join([f"e{length}(?h, {', '.join(names)})", *(f"h({name})" for name in names)])
         lines.append(f"h(?h) :- {body} .")
-    text = "\n".join([*lines, "@output h ."])
+    text = "\n".join([*lines, "@export h :- csv {}."])
     done = subprocess.run(
         [python, "-c", _NEMO], input=text, capture_output=True, text=True, check=True
     )

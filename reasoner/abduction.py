@@ -111,8 +111,8 @@ class _Search:
         self.cuts: list[int] = []
         self.barred: list[int] = []
         dear_first = sorted(range(len(loose)), key=lambda bit: (-self.weights[bit], -bit))
-        order = fire(program).order.tolist()
-        kept = ordered_deletion(program, goal, order, candidates=[loose[bit] for bit in dear_first])
+        turns = [loose[bit] for bit in dear_first]
+        kept = ordered_deletion(program, goal, fire(program), candidates=turns)
         self.greedy = sum(1 << bit for bit, atom in enumerate(loose) if atom in kept)
 
     def run(self, expired: Callable[[], bool]) -> Iterator[int]:

@@ -77,15 +77,15 @@ def minimal_support(
     used = _leaves(trace(program, firing, goal))
     if not loose.isdisjoint(used):
         part = focus(program, goal, given=sorted(frozen.union(used)))
-        kept = ordered_deletion(
-            part.program,
-            part.goal,
-            fire(part.program).order.tolist(),
-            candidates=sorted(part.narrow(loose), reverse=True),
-        )
-        steps = derivation(program, goal, frozen.union(part.widen(kept)))
-        assert steps is not None
-        used = _leaves(steps)
+        candidates = part.narrow(loose)
+        closed = fire(part.program)
+        turns = sorted(candidates, reverse=True)
+        kept = ordered_deletion(part.program, part.goal, closed, candidates=turns)
+        if len(kept) < len(candidates):
+            rest = set(part.program.given.tolist()) - candidates
+            steps = derivation(part.program, part.goal, rest | kept)
+            assert steps is not None
+            used = set(part.widen(_leaves(steps)))
     return tuple(sorted(used))
 
 

@@ -77,6 +77,9 @@ class HornProgram:
 
     def tail(self, clause: int) -> list[int]:
         """Give the tail of a clause, in stored order."""
+        rows = self.__dict__.get("rows")
+        if isinstance(rows, Rows):
+            return rows.tails[rows.tail_starts[clause] : rows.tail_starts[clause + 1]]
         tail: list[int] = self.tails[
             self.tail_starts[clause] : self.tail_starts[clause + 1]
         ].tolist()

@@ -340,10 +340,11 @@ def write_requirement(
         found = sources.candidates(query, name)
         rejected = found.rejected
         if found.accepted:
-            code = AbstentionCode.GAP_IN_EXTRACTION
             detail = detail or f"passages about it, unread: {'; '.join(found.accepted)}"
-        elif rejected:
+        if rejected:
             code = AbstentionCode.UNVERIFIED_ENTITY
+        elif found.accepted:
+            code = AbstentionCode.GAP_IN_EXTRACTION
         else:
             code = AbstentionCode.GAP_IN_CORPUS
     return OpenRequirement(

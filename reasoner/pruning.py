@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
-from .engines.propagation import GIVEN
+from .engines.linear import UNDERIVED, Firing
 from .horn import HornProgram
 
 SWEEP_BITS = 64 * 2**23
@@ -20,21 +21,19 @@ SWEEP_BITS = 64 * 2**23
 WASTE = 8
 """Another sweep is due once failed drops have visited this many times the whole program."""
 
-DEAD = -2
-
 
 def ordered_deletion(
-    program: HornProgram, goal: int, order: Iterable[int], *, candidates: Iterable[int]
+    program: HornProgram, goal: int, firing: Firing, *, candidates: Iterable[int]
 ) -> set[int]:
     """Drop candidates in turn while `goal` still follows, and give those that had to stay.
 
-    All atoms of the program are derivable from the given ones, which include the candidates;
-    `order` lists the atoms in the order a closure derived them. Source: Marques-Silva, Janota and
+    `firing` closes the program, all of whose atoms are derivable from the given ones, which include
+    the candidates. Source: Marques-Silva, Janota and
     Mencia, Minimal sets on propositional formulae (2017), section 4 (deletion); the repair follows
     Gupta, Mumick and Subrahmanian, Maintaining views incrementally (1993), section 7.
     """
     turns = list(candidates)
-    network = _Network(program, goal, list(order))
+    network = _Network(program, goal, firing)
     network.follow([goal])
     needed = network.forced.intersection(turns)
     if len(needed) < len(turns):
@@ -56,43 +55,47 @@ def ordered_deletion(
     return kept
 
 
+def indispensable(
+    program: HornProgram, goal: int, firing: Firing, candidates: Iterable[int]
+) -> set[int]:
+    """Give exactly the candidates that every derivation of the goal rests on.
+
+    The program and its `firing` are as for `ordered_deletion`.
+    """
+    turns = set(candidates)
+    network = _Network(program, goal, firing)
+    network.follow([goal])
+    forced = network.forced.intersection(turns)
+    return forced | network.sweep(sorted(turns - forced))
+
+
 class _Network:
     """A program with one recorded derivation per atom, from which given atoms are dropped.
 
-    `why[atom]` is the clause that derives it, GIVEN or DEAD; the tail of that clause always has
-    lower ranks than the atom. `open_clauses[atom]` are the clauses for it whose tail is alive.
+    `why[atom]` is the clause that derives it, GIVEN or UNDERIVED; the tail of that clause always
+    has lower ranks than the atom. `open_clauses[atom]` are the clauses for it whose tail is alive.
     """
 
-    def __init__(self, program: HornProgram, goal: int, order: list[int]) -> None:
+    def __init__(self, program: HornProgram, goal: int, firing: Firing) -> None:
         count = program.atom_count
         rows = program.rows
-        starts = rows.tail_starts
         self.goal = goal
         self.heads = rows.heads
-        self.tails = [
-            rows.tails[starts[clause] : starts[clause + 1]]
-            for clause in range(program.clause_count)
-        ]
+        self.tails = [rows.tails[start:end] for start, end in pairwise(rows.tail_starts)]
         self.given = set(program.given.tolist())
-        self.rank = [0] * count
-        for place, atom in enumerate(order):
-            self.rank[atom] = place
-        self.next_rank = len(order)
+        self.rank: list[int] = firing.ranks.tolist()
+        self.next_rank = count
+        self.why: list[int] = firing.clauses.tolist()
         self.open_clauses: list[dict[int, None]] = [{} for _ in range(count)]
         self.uses: list[list[int]] = [[] for _ in range(count)]
         for clause, head in enumerate(self.heads):
-            if head not in self.tails[clause]:
+            tail = self.tails[clause]
+            if len(tail) > 1 and len(set(tail)) < len(tail):
+                tail = self.tails[clause] = list(dict.fromkeys(tail))
+            if head not in tail:
                 self.open_clauses[head][clause] = None
-                for atom in set(self.tails[clause]):
+                for atom in tail:
                     self.uses[atom].append(clause)
-        self.why = [DEAD] * count
-        for atom in order:
-            if atom in self.given:
-                self.why[atom] = GIVEN
-            else:
-                found = self._lower(atom, frozenset())
-                assert found is not None
-                self.why[atom] = found
         self.forced: set[int] = set()
         self._passed = {goal}
 
@@ -167,10 +170,13 @@ class _Network:
         hit = [candidate] if candidate in self._passed else []
         for atom in order:
             if atom in broken:
-                self.why[atom] = DEAD
+                self.why[atom] = UNDERIVED
                 for clause in self.uses[atom]:
                     head = self.heads[clause]
-                    if self.open_clauses[head].pop(clause, DEAD) is None and head in self._passed:
+                    if (
+                        self.open_clauses[head].pop(clause, UNDERIVED) is None
+                        and head in self._passed
+                    ):
                         hit.append(head)
         self.follow(hit)
         return None
@@ -181,8 +187,12 @@ class _Network:
         queue = []
         for atom in order:
             for clause in self.open_clauses[atom]:
-                missing[clause] = sum(p in broken for p in set(self.tails[clause]))
-                if not missing[clause] and atom not in why:
+                lacking = 0
+                for premise in self.tails[clause]:
+                    if premise in broken:
+                        lacking += 1
+                missing[clause] = lacking
+                if not lacking and atom not in why:
                     why[atom] = clause
                     queue.append(atom)
         for atom in queue:
@@ -198,7 +208,7 @@ class _Network:
 
     def sweep(self, candidates: list[int]) -> set[int]:
         """Give exactly those candidates without which the goal is lost as things stand."""
-        alive = [atom for atom in range(len(self.rank)) if self.why[atom] != DEAD]
+        alive = [atom for atom in range(len(self.rank)) if self.why[atom] != UNDERIVED]
         alive.sort(key=self.rank.__getitem__)
         width = max(64, SWEEP_BITS // max(1, len(alive)))
         found: set[int] = set()
@@ -211,7 +221,7 @@ class _Network:
     def _derivable_without(self, alive: list[int], chunk: list[int]) -> list[int]:
         """Give for each atom the bits of those of `chunk` without which it can still be derived.
 
-        The least fixpoint, swept by rank: a second look is due only where a clause's tail has
+        The least fixpoint: one pass by rank, then second looks where the tail of a clause has
         higher ranks than its head.
         """
         everything = (1 << len(chunk)) - 1
@@ -220,32 +230,37 @@ class _Network:
             without[atom] = everything
         for bit, atom in enumerate(chunk):
             without[atom] = everything ^ (1 << bit)
-        rank, tails = self.rank, self.tails
-        sweep = [(rank[atom], atom) for atom in alive]
+        rank, heads, tails, open_clauses = self.rank, self.heads, self.tails, self.open_clauses
+        again: set[int] = set()
+        for atom in alive:
+            result = without[atom]
+            place = rank[atom]
+            for clause in open_clauses[atom]:
+                both = everything
+                for premise in tails[clause]:
+                    both &= without[premise]
+                    if rank[premise] > place:
+                        again.add(atom)
+                result |= both
+            without[atom] = result
+        waiting = again
+        sweep = [(rank[atom], atom) for atom in again]
+        heapify(sweep)
         while sweep:
-            waiting = {atom for _, atom in sweep}
-            later: set[int] = set()
-            while sweep:
-                place, atom = heappop(sweep)
-                waiting.discard(atom)
-                result = without[atom]
-                for clause in self.open_clauses[atom]:
-                    both = everything
-                    for premise in tails[clause]:
-                        both &= without[premise]
-                        if not both:
-                            break
-                    result |= both
-                if result == without[atom]:
-                    continue
-                without[atom] = result
-                for clause in self.uses[atom]:
-                    head = self.heads[clause]
-                    if rank[head] <= place:
-                        later.add(head)
-                    elif head not in waiting and clause in self.open_clauses[head]:
-                        waiting.add(head)
-                        heappush(sweep, (rank[head], head))
-            sweep = [(rank[atom], atom) for atom in later]
-            heapify(sweep)
+            _, atom = heappop(sweep)
+            waiting.discard(atom)
+            result = without[atom]
+            for clause in open_clauses[atom]:
+                both = everything
+                for premise in tails[clause]:
+                    both &= without[premise]
+                result |= both
+            if result == without[atom]:
+                continue
+            without[atom] = result
+            for clause in self.uses[atom]:
+                head = heads[clause]
+                if head not in waiting and clause in open_clauses[head]:
+                    waiting.add(head)
+                    heappush(sweep, (rank[head], head))
         return without

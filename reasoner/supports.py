@@ -19,6 +19,7 @@ from .derivation import minimal_support
 from .engines.linear import UNDERIVED, fire, focus
 from .errors import ResumeRejected
 from .horn import HornProgram
+from .pruning import indispensable
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +85,24 @@ def each_support(
     Walks sets of atoms to leave out that hit every support found so far. Where the goal still
     follows from the rest, that holds another support; where it does not, the cause (a minimal cut)
     prunes all sets that hold it. Siblings fix the atoms of those before them, so that no set is met
-    twice. Ends early, without a sign, once `expired` is true.
+    twice; atoms that every support holds are set apart first. Ends early, without a sign, once
+    `expired` is true.
 
     Source: Reiter, A theory of diagnosis from first principles (1987), section 4, with the cuts of
     Liffiton et al., Fast, flexible MUS enumeration (2016), section 3.
     """
     part = focus(program, goal)
-    if fire(part.program).clauses[part.goal] == UNDERIVED:
+    closed = fire(part.program)
+    if closed.clauses[part.goal] == UNDERIVED:
         return
-    inside = sorted(part.narrow(_loose(program, deletable)))
-    search = _Search(part.program, part.goal, inside)
-    places = {int(part.atoms[atom]): bit for bit, atom in enumerate(inside)}
+    inside = part.narrow(_loose(program, deletable))
+    always = indispensable(part.program, part.goal, closed, inside)
+    search = _Search(part.program, part.goal, sorted(inside - always))
+    places = {int(part.atoms[atom]): bit for bit, atom in enumerate(search.loose)}
     for support in known:
-        search.found.append(sum(1 << places[atom] for atom in support))
+        search.found.append(sum(1 << places[atom] for atom in support if atom in places))
     for mask in search.run(expired):
-        yield part.widen(search.atoms(mask))
+        yield part.widen([*always, *search.atoms(mask)])
 
 
 class _Search:
@@ -130,7 +134,7 @@ class _Search:
             if support is None:
                 support = self._new_support(left_out)
                 if support is None:
-                    self.cuts.append(self._cut(left_out))
+                    self.cuts.append(self._cut(left_out, expired))
                     continue
                 self.found.append(support)
                 yield support
@@ -152,9 +156,11 @@ class _Search:
             return None
         return sum(1 << bit for bit, atom in enumerate(self.loose) if atom in set(kept))
 
-    def _cut(self, left_out: int) -> int:
+    def _cut(self, left_out: int, expired: Callable[[], bool]) -> int:
         """Shrink a set without which the goal is lost, putting back the latest atoms first."""
         for bit in reversed(list(members(left_out))):
+            if expired():
+                break
             smaller = left_out & ~(1 << bit)
             rest = self.atoms(self.everything & ~smaller)
             firing = fire(self.program, given=sorted([*self.frozen, *rest]), goal=self.goal)

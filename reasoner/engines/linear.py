@@ -98,34 +98,43 @@ def _space(length: int, value: int, kernel: ModuleType | None) -> propagation.In
 
 def _index_tails(program: HornProgram, kernel: ModuleType | None) -> _Index:
     """Index clauses by the atoms of their tails; a program keeps its index for later closures."""
-    code = kernel or propagation
-    rows = program if kernel else program.rows
-    key = "tails of arrays" if kernel else "tails of lists"
-    found = program.indexes.get(key)
-    if found is None:
-        found = _Index(
-            _space(program.atom_count + 1, 0, kernel), _space(len(program.tails), 0, kernel)
-        )
-        code.index_tails(rows.tail_starts, rows.tails, found.starts, found.clauses)
-        program.indexes[key] = found
-    assert isinstance(found, _Index)
-    return found
+    return _kept(program, "tails", program.tail_starts, program.tails, kernel)
 
 
 def _index_heads(program: HornProgram, kernel: ModuleType | None) -> _Index:
-    """Index clauses by their head: the same sort over rows of one atom."""
-    code = kernel or propagation
-    rows = program if kernel else program.rows
-    key = "heads of arrays" if kernel else "heads of lists"
+    """Index clauses by their head: the same over rows of one atom."""
+    singles = np.arange(program.clause_count + 1, dtype=np.int32)
+    return _kept(program, "heads", singles, program.heads, kernel)
+
+
+def _kept(
+    program: HornProgram,
+    what: str,
+    row_starts: IntArray,
+    atoms: IntArray,
+    kernel: ModuleType | None,
+) -> _Index:
+    key = f"{what} of {'arrays' if kernel else 'lists'}"
     found = program.indexes.get(key)
     if found is None:
-        count = program.clause_count
-        found = _Index(_space(program.atom_count + 1, 0, kernel), _space(count, 0, kernel))
-        single = np.arange(count + 1, dtype=np.int32) if kernel else range(count + 1)
-        code.index_tails(single, rows.heads, found.starts, found.clauses)
-        program.indexes[key] = found
+        found = program.indexes[key] = _sort(program.atom_count, row_starts, atoms, kernel)
     assert isinstance(found, _Index)
     return found
+
+
+def _sort(
+    atom_count: int, row_starts: IntArray, atoms: IntArray, kernel: ModuleType | None
+) -> _Index:
+    """List for each atom the rows that hold it, ascending; the kernel's sort is linear."""
+    if kernel is not None:
+        starts = np.zeros(atom_count + 1, np.int32)
+        rows = np.empty(len(atoms), np.int32)
+        kernel.index_tails(row_starts, atoms, starts, rows)
+        return _Index(starts, rows)
+    rows = np.repeat(np.arange(len(row_starts) - 1), np.diff(row_starts))
+    rows = rows[np.argsort(atoms, kind="stable")]
+    ends = np.cumsum(np.bincount(atoms, minlength=atom_count))
+    return _Index([0, *ends.tolist()], rows.tolist())
 
 
 def fire(
