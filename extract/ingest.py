@@ -7,20 +7,21 @@ from dataclasses import dataclass, field
 
 from kb.dimension import Dimension
 from kb.document import Document
-from kb.statement import ALWAYS, Entity, Evidence, Statement, Text, Validity
+from kb.statement import ALWAYS, Entity, Evidence, Polarity, Statement, Text, Validity
 
-from .candidate import Candidate, Rejection
+from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
 from .coreference import bare_title
 from .grounding import ground
-from .labels import read_labels
+from .labels import SAME_AS, read_labels
 from .layout import Paragraph, Section, Table, read_layout
-from .normalize import Mended, mend
+from .letterhead import read_head
+from .normalize import Mended, fold, mend
 from .pack import Pack, ValidityScope
-from .patterns import DOCUMENT
+from .patterns import DOCUMENT, Finding
 from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
+from .sections import About, read_sections
 from .tables import read_table
 
-SAME_AS = "same_as"
 KNOWN_AS = "known_as"
 
 
@@ -40,11 +41,6 @@ class Progress:
     total: int
     candidates: tuple[Candidate, ...]
     rejected: tuple[Rejection, ...] = field(default=())
-
-
-def document_subject(document: Document) -> str:
-    """Give the name of a document as the subject of statements."""
-    return f"doc:{document.source_sha256}"
 
 
 def ingest_document(
@@ -124,9 +120,9 @@ class _Context:
         self.document = document
         self.reader = reader
         self.kb_dimensions = kb_dimensions
-        self.validities: dict[int, Validity] = {}
+        self.about = About((), ())
         self.subjects: dict[int, str] = {}
-        self.known: dict[str, str] = {}
+        self.validities: dict[int, Validity] = {}
 
     def read_lines(
         self, sections: Sequence[Section]
@@ -135,12 +131,22 @@ class _Context:
         candidates: list[Candidate] = []
         rejected: list[Rejection] = []
         if sections and not sections[0].titled:
-            found = read_labels(self.document, sections, self.reader)
-            candidates.extend(found.candidates)
-            rejected.extend(found.rejected)
-            self.subjects = dict(found.subjects)
-            self.validities = dict(found.validities)
-            self.known = dict(found.known)
+            self.about = read_sections(self.document, sections, self.reader)
+            for section, subject, validity in zip(
+                sections, self.about.subjects, self.about.validities, strict=True
+            ):
+                self.validities[id(section)] = validity
+                if subject is not None:
+                    self.subjects[id(section)] = subject.name
+            lines = read_labels(self.document, sections, self.about, self.reader)
+            candidates.extend(lines.candidates)
+            rejected.extend(lines.rejected)
+            own = document_subject(self.document)
+            stated = {line.dimension for line in candidates if line.subject == own}
+            candidates.extend(read_head(self.document, sections, self.reader, stated=stated))
+            for line in candidates:
+                if isinstance(line.value, Entity):
+                    self.about.known.setdefault(line.value.name, line.value.name)
         for section in sections:
             for block in section.blocks:
                 if isinstance(block, Table):
@@ -172,7 +178,7 @@ class _Context:
         anchor = section.heading.text if section.titled and section.heading else None
         if anchor is None:
             anchor = self._anchor(section, mended)
-        return Unit(mended, anchor, tuple(sorted(self.known.items())))
+        return Unit(mended, anchor, section.titled, tuple(sorted(self.about.known.items())))
 
     def _anchor(self, section: Section, text: Mended) -> str | None:
         """Give the section's subject if its running text opens with that name."""
@@ -189,8 +195,10 @@ class _Context:
         for finding in reading.findings:
             start, end = text.source_span(finding.start, finding.end)
             start, end = _trimmed(document.text, start, end)
+            start = self._reaching_name(finding, start, end)
             validity = finding.validity
-            if validity == ALWAYS and finding.relation.validity is ValidityScope.SECTION:
+            scoped = finding.relation.validity is ValidityScope.SECTION
+            if validity == ALWAYS and scoped and finding.polarity is Polarity.AFFIRMED:
                 validity = self.validities.get(id(section), ALWAYS)
             candidates.append(
                 Candidate(
@@ -219,12 +227,25 @@ class _Context:
         anchor = reading.unit.anchor
         if anchor is not None and reading.lead is not None:
             name, first, last = reading.lead
-            if name not in (anchor, bare_title(anchor)):
+            if name not in (anchor, bare_title(anchor)) and _resembles(name, anchor):
                 span = text.source_span(first, last)
                 candidates.append(
                     _named(document, anchor, KNOWN_AS, Text(name), name, span, extractor)
                 )
         return tuple(candidates)
+
+    def _reaching_name(self, finding: Finding, start: int, end: int) -> int:
+        """Begin the quote where the document says what a short name in it stands for."""
+        named = self.about.named_at.get(finding.mention)
+        if named is None or not named < start or end - named > LONGEST_QUOTE:
+            return start
+        return start if finding.subject in self.document.text[start:end] else named
+
+
+def _resembles(name: str, anchor: str) -> bool:
+    """Whether a name shares a word with a title, so that it may be the same name in full."""
+    words = {word for word in fold(anchor).split() if len(word) > 2}
+    return bool(words & set(fold(name).split()))
 
 
 def _named(

@@ -142,7 +142,7 @@ def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -
     ):
         return None
     start = index
-    while start + 1 < end and doc[start].ent_type_ == "NORP" and doc[start + 1].text != "-":
+    while start + 1 < end and doc[start].ent_type_ == "NORP" and doc[start + 1].text[0].isupper():
         start += 1
     return Name(start, end, doc[start:end].text)
 

@@ -35,11 +35,13 @@ _TITLES = frozenset(
 class Unit:
     """What is read at once: running text of one section, and what is known before reading it.
 
-    `anchor` is what the section is about; `known` maps short names to entities.
+    `anchor` is what the section is about, by its title if it is `titled`; `known` maps short names
+    to entities.
     """
 
     text: Mended
     anchor: str | None
+    titled: bool = False
     known: tuple[tuple[str, str], ...] = ()
 
 
@@ -68,7 +70,7 @@ class Reader:
             for kind, nouns in pack.kinds.items():
                 kinds[kind] = (*kinds.get(kind, ()), *nouns)
         self._kinds = kinds
-        self._suffixes = frozenset(word for pack in self.packs for word in pack.name_suffixes)
+        self.suffixes = frozenset(word for pack in self.packs for word in pack.name_suffixes)
         self._patterns = RelationPatterns(self.packs)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Reading]:
@@ -76,20 +78,18 @@ class Reader:
         for doc in self._nlp.pipe((self._prepare(unit) for unit in units), batch_size=_BATCH):
             yield self._finish(doc)
 
-    def entity_labels(self, text: str) -> tuple[bool, tuple[str, ...]]:
-        """Tell of a heading whether it is all one name, and which labels the tagger gives it."""
-        doc = self._nlp(text)
-        words = [token for token in doc if token.is_alpha]
-        proper = bool(words) and all(
+    def is_name(self, text: str) -> bool:
+        """Whether the tagger takes all words of a short text for a name."""
+        words = [token for token in self._nlp(text) if token.is_alpha]
+        return bool(words) and all(
             token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
         )
-        return proper, tuple(sorted({entity.label_ for entity in doc.ents}))
 
     def _prepare(self, unit: Unit) -> Doc:
         doc = self._nlp.make_doc(unit.text.text)
         doc.user_data["unit"] = unit
         doc.user_data["kinds"] = self._kinds
-        doc.user_data["suffixes"] = self._suffixes
+        doc.user_data["suffixes"] = self.suffixes
         return doc
 
     def _finish(self, doc: Doc) -> Reading:
@@ -240,6 +240,7 @@ def mark_coreference(doc: Doc) -> Doc:
         doc,
         doc.user_data["names"],
         anchor=unit.anchor if unit is not None else None,
+        titled=unit is not None and unit.titled,
         known=dict(unit.known) if unit is not None else {},
         kinds=doc.user_data.get("kinds", {}),
     )

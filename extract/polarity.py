@@ -17,7 +17,15 @@ _NOT = re.compile(
     r"|den(?:y|ies|ied)|is\s+untrue|is\s+false)\b",
     re.IGNORECASE,
 )
-_NOT_A_DENIAL = re.compile(r"\bnot\s+(?:only|just|merely|least)\b", re.IGNORECASE)
+_NOT_A_DENIAL = re.compile(
+    r"\bnot\s+(?:only|just|merely|least|withstanding)\b"
+    r"|\b(?:is|are|was|should|must)\s+not\s+(?:to\s+)?be\s+(?:confused|mistaken)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|has|have|can|will)\b.*\?\s*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 _HEDGE = re.compile(
     r"\b(?:may(?!\s+\d)|might|could|would|should|possibly|perhaps|probably|presumably|likely"
     r"|allegedly|reportedly|supposedly|purportedly|apparently|rumou?red|believed|thought|suspected"
@@ -75,7 +83,8 @@ def sentence_modality(sentence: str, start: int, end: int) -> Modality:
         return Modality.ATTRIBUTED
     clause_start, clause_end = _clause(lowered, start, end)
     clause = lowered[clause_start:clause_end]
-    if sentence.rstrip().endswith("?") or _HEDGE.search(clause):
+    clause = _NOT_A_DENIAL.sub("", clause)
+    if _QUESTION.match(lowered) or _HEDGE.search(clause):
         return Modality.HEDGED
     if _PLAN.search(clause):
         return Modality.PLANNED

@@ -211,7 +211,7 @@ class QuestionGrammar:
         )
 
 
-_ENDS = frozenset("?.!")
+_ENDS = frozenset("?.!;")
 _LONGEST_VALUE = 6  # tokens: "between the 3rd of March 1952"
 
 

@@ -223,6 +223,7 @@ class _Builder:
             value_types=_names(entry.get("value")),
             functional=bool(entry.get("functional", False)),
             closed_by=str(entry.get("closed_by", "")),
+            inverse=str(entry.get("inverse", "")),
         )
 
     def _define(

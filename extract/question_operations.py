@@ -270,8 +270,10 @@ def operations(types: Types) -> Mapping[str, Callable[..., object]]:
             relation = types.fitting(relation, types.of_form(member))
         return Alike(among, relation)
 
-    def member(one: Form, of: Form) -> Member:
-        return Member(one, of)
+    def member(one: Form, of: Form) -> Member | Matching:
+        if isinstance(one, Name | Typed | Value):
+            return Member(one, of)
+        return matching(one, of)
 
     def any_() -> TypeNames:
         return ()

@@ -99,13 +99,15 @@ def plan_of(
     used = set(builder.dimensions)
     for definition in definitions:
         used.update(definition.uses)
+    known = lexicon.types.dimensions
+    implying = {name for name, each in known.items() if each.inverse in used}
     steps = tuple(builder.steps)
     if used and used <= lexicon.without_return:
         steps = _without_return(steps, lexicon.types)
     return Plan(
         question=question,
         steps=steps,
-        dimensions=tuple(lexicon.types.dimensions[name] for name in sorted(used)),
+        dimensions=tuple(known[name] for name in sorted(used | implying)),
         definitions=definitions,
         period=Period.ANY if is_past else Period.VALID_ON,
         notes=tuple(builder.notes),

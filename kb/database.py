@@ -23,8 +23,7 @@ def open_database(path: Path) -> sqlite3.Connection:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA cache_size = -65536")
-            connection.execute("PRAGMA mmap_size = 268435456")
+            connection.execute("PRAGMA cache_size = -16384")
         except sqlite3.Error:
             connection.close()
             raise

@@ -19,6 +19,8 @@ _NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
 
 Pair = tuple[str, str]
 
+_TOLD = 20
+
 
 class DimensionKind(Enum):
     """What the values of a dimension are."""
@@ -176,14 +178,17 @@ def define_taxonomy(
 ) -> Dimension:
     """Admit a taxonomic dimension from pairs (class, broader class).
 
-    Raises DimensionRejected naming every cycle, missing root and ambiguous pair together.
+    Raises DimensionRejected naming every cycle, missing root and ambiguous pair together, the first
+    twenty of them and how many more; `taxonomy_problems` lists all.
     """
     given = sorted(set(pairs))
     allowed = _sorted_pairs(allowed_ambiguities)
     labels = {label for pair in given for label in pair} | set(elements)
     problems = taxonomy_problems(given, labels, allowed=allowed)
     if problems:
-        raise DimensionRejected(f"dimension {name}: " + "; ".join(problems))
+        more = len(problems) - _TOLD
+        told = [*problems[:_TOLD], *([f"and {more} more"] if more > 0 else [])]
+        raise DimensionRejected(f"dimension {name}: " + "; ".join(told))
     return Dimension(
         name,
         DimensionKind.TAXONOMIC,

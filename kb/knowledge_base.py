@@ -147,6 +147,10 @@ class KnowledgeBase:
         """Link of the newest event of the knowledge log, in hex."""
         return self._reading.log.head
 
+    def kinds_since(self, revision: int) -> frozenset[str]:
+        """Give the kinds of the events after a revision."""
+        return self._reading.log.kinds(after=revision)
+
     # ---- writing
 
     # ---- writing
@@ -341,7 +345,9 @@ class KnowledgeBase:
         reading = self._reading
         hits = []
         for place in self._projections.search(reading.log, reading.store, query, limit):
-            record = self.record(place.source_sha256)
+            record = reading.store.record(place.source_sha256)
+            if record is None:  # erased since
+                continue
             text = self.text(record.text_sha256)[place.start : place.end]
             hits.append(
                 Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)

@@ -26,6 +26,8 @@ class Poset:
     elements: tuple[str, ...]
     covers: tuple[tuple[str, str], ...]
     _index: Mapping[str, int] = field(init=False, repr=False, compare=False)
+    _upper: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    _lower: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     below: tuple[int, ...] = field(init=False, repr=False, compare=False)
     above: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
@@ -55,6 +57,8 @@ class Poset:
             for high_index in upper[i]:
                 above[i] |= above[high_index]
         object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "_upper", tuple(map(tuple, map(sorted, upper))))
+        object.__setattr__(self, "_lower", tuple(map(tuple, map(sorted, lower))))
         object.__setattr__(self, "below", tuple(below))
         object.__setattr__(self, "above", tuple(above))
         if list(self.covers) != sorted(set(self.covers)) or any(
@@ -85,13 +89,11 @@ class Poset:
 
     def children(self, element: str) -> tuple[str, ...]:
         """The elements that `element` covers, sorted."""
-        self._place(element)
-        return tuple(low for low, high in self.covers if high == element)
+        return tuple(self.elements[i] for i in self._lower[self._place(element)])
 
     def parents(self, element: str) -> tuple[str, ...]:
         """The elements that cover `element`, sorted."""
-        self._place(element)
-        return tuple(high for low, high in self.covers if low == element)
+        return tuple(self.elements[i] for i in self._upper[self._place(element)])
 
     def maximal(self, elements: Iterable[str] | None = None) -> tuple[str, ...]:
         """The maximal ones of `elements` (default: of all), sorted."""
@@ -131,17 +133,12 @@ class Poset:
         """
         if not self.leq(low, high):
             return ()
-        reach = self.below[self._place(high)]
-        upper: dict[str, list[str]] = {}
-        for below, above in self.covers:
-            if reach >> self._index[above] & 1:
-                upper.setdefault(below, []).append(above)
         paths: dict[str, tuple[str, ...]] = {low: (low,)}
         frontier = [low]
         while high not in paths:
             fresh: dict[str, tuple[str, ...]] = {}
             for element in frontier:
-                for above in upper.get(element, ()):
+                for above in self.parents(element):
                     path = (*paths[element], above)
                     if above not in paths and (above not in fresh or path < fresh[above]):
                         fresh[above] = path
@@ -154,11 +151,8 @@ class Poset:
 
         Looks only at elements with several parents: a tree costs nothing.
         """
-        parents: dict[int, list[int]] = {}
-        for low, high in self.covers:
-            parents.setdefault(self._index[low], []).append(self._index[high])
         meets: dict[tuple[int, int], int] = {}
-        for place, uppers in parents.items():
+        for place, uppers in enumerate(self._upper):
             if len(uppers) < 2:
                 continue
             marks: list[tuple[int, int]] = []

@@ -21,7 +21,10 @@ from .sparql import negotiate, read_query
 
 @dataclass(frozen=True, slots=True)
 class QueryBudget:
-    """What one query may use: wall time, rows of its result, bytes of its result, memory."""
+    """What one query may use: wall time, rows and bytes of its result, bytes of memory.
+
+    The time is that of the answer; as long again a query may wait for a free worker.
+    """
 
     milliseconds: int = 10_000
     rows: int = 1_000_000
@@ -31,9 +34,11 @@ class QueryBudget:
 
 DEFAULT_BUDGET = QueryBudget()
 
+_START_SECONDS = 60
+
 
 class QueryPool:
-    """Up to `size` warm worker processes; more queries at once wait, within their time."""
+    """Up to `size` warm worker processes; more queries at once wait."""
 
     def __init__(self, size: int = 2) -> None:
         self._free = threading.BoundedSemaphore(size)
@@ -65,7 +70,6 @@ class QueryPool:
         """
         traits = read_query(text)
         media_type = negotiate(accept, traits.form)
-        deadline = time.monotonic() + budget.milliseconds / 1000
         request = {
             "store": str(store),
             "namespace": namespace,
@@ -75,19 +79,21 @@ class QueryPool:
             "orders": traits.orders,
             "default_graphs": list(default_graphs) or None,
             "named_graphs": list(named_graphs) or None,
+            "milliseconds": budget.milliseconds,
             "rows": budget.rows,
             "bytes": budget.bytes,
             "memory": budget.memory,
         }
-        if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        if not self._free.acquire(timeout=budget.milliseconds / 1000):
             raise _out_of_time(budget)
         try:
-            return media_type, self._ask(request, deadline, budget)
+            return media_type, self._ask(request, budget)
         finally:
             self._free.release()
 
-    def _ask(self, request: dict[str, object], deadline: float, budget: QueryBudget) -> bytes:
+    def _ask(self, request: dict[str, object], budget: QueryBudget) -> bytes:
         worker = self._take()
+        deadline = time.monotonic() + budget.milliseconds / 1000
         try:
             _send(worker, json.dumps(request).encode())
             reply = json.loads(_receive(worker, deadline))
@@ -128,7 +134,12 @@ class QueryPool:
                 self._all.remove(worker)
             worker = _start()
             self._all.append(worker)
-            return worker
+        try:
+            _receive(worker, time.monotonic() + _START_SECONDS)
+        except (_Late, EOFError) as error:
+            self._discard(worker)
+            raise KnowledgeError("a worker for SPARQL queries does not start") from error
+        return worker
 
     def _discard(self, worker: subprocess.Popen[bytes]) -> None:
         with self._lock:

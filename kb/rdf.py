@@ -30,7 +30,7 @@ import pyoxigraph as ox
 
 from . import vocabulary as iri
 from .checkpoints import Checkpoints
-from .dimension import Dimension
+from .dimension import Dimension, value_label
 from .document import Document
 from .errors import KnowledgeError
 from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
@@ -43,7 +43,6 @@ from .rdf_quads import (
     VALID_FROM,
     VALID_UNTIL,
     Triple,
-    core_triple,
     dimension_node,
     dimension_triples,
     document_triples,
@@ -270,10 +269,10 @@ class RdfProjection:
     def _add_batch(self, batch: Sequence[Grounded]) -> None:
         with self._lock:
             pending: dict[ox.Quad, None] = {}
-            places: set[tuple[str, Triple]] = set()
+            places: set[tuple[str, int, int, str, str, str]] = set()
             for statement_id, statement, evidence in batch:
-                triple = core_triple(self.namespace, statement)
-                mine = {(span_node(item).value, triple) for item in evidence}
+                what = (statement.subject, statement.dimension, value_label(statement.value))
+                mine = {(item.source_sha256, item.start, item.end, *what) for item in evidence}
                 if not places.isdisjoint(mine):  # twins find each other in the store
                     self._store.extend(pending)
                     pending.clear()

@@ -1,7 +1,8 @@
 """The process that answers SPARQL queries: opens a checkpoint read-only and can be killed.
 
 Requests and replies are frames on stdin and stdout: four bytes of length, big-endian, then as many
-bytes. A request is a JSON object; a reply is a JSON object, then for an answer its bytes.
+bytes. A request is a JSON object; a reply is a JSON object, then for an answer its bytes. The first
+reply comes unasked, once the process is ready.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import io
 import json
 import re
 import resource
+import signal
 import struct
 import sys
 from collections.abc import Callable, Iterable
@@ -162,10 +164,13 @@ def main() -> None:
     """Answer requests until stdin ends."""
     forbid_sockets()
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
+    _write(replies, {"status": "ready"})
     store: ox.Store | None = None
     opened = ""
     while (frame := _read(requests)) is not None:
         request = json.loads(frame)
+        # without a handler the kernel ends the process, also when nobody is left to kill it
+        signal.setitimer(signal.ITIMER_REAL, _number(request["milliseconds"]) / 1000 + 1)
         try:
             if request["store"] != opened or store is None:
                 store = None
@@ -186,6 +191,7 @@ def main() -> None:
         else:
             _write(replies, {"status": "answered"})
             _write_bytes(replies, content)
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _read(stream: BinaryIO) -> bytes | None:

@@ -6,22 +6,63 @@ What is taken out leaves a paragraph break, so that no passage, and no quote, sp
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 
 _BREAK = "\n\n"
 
-_HIDDEN_MARKDOWN = re.compile(
-    r"<!--.*?(?:-->|\Z)"
-    r"|<(?P<tag>del|s|strike|script|style|template)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)"
-    r"|~~(?=\S)(?:(?!\n\n).)+?~~"
-    r"|^[ ]{0,3}\[(?://|comment)\]:.*?$",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+_OPENING = re.compile(
+    r"<!--|(?<!~)~~(?![~\s])|<(?P<tag>[a-z][a-z0-9]*)\b(?P<attributes>[^<>]{0,500})>"
+    r"|^[ ]{0,3}\[(?://|comment)\]:.*$",
+    re.IGNORECASE | re.MULTILINE,
 )
+_STRIKE_END = re.compile(r"(?<![~\s])~~(?!~)")
+_HIDING_TAGS = frozenset({"del", "s", "script", "strike", "style", "template"})
+_HIDING_ATTRIBUTE = re.compile(r"\shidden\b(?!-)|display\s*:\s*none", re.IGNORECASE)
 
 
 def visible_markdown(text: str) -> str:
-    """Take out comments, struck-out text and hidden HTML elements."""
-    return _HIDDEN_MARKDOWN.sub(_BREAK, text)
+    """Take out comments, struck-out text and hidden HTML elements; linear in the text."""
+    pieces: list[str] = []
+    position = paragraph_end = hopeless = 0
+    for opening in _OPENING.finditer(text):
+        start, end = opening.span()
+        tag = opening["tag"]
+        if start < position:
+            continue
+        if opening[0] == "<!--":
+            closing = text.find("-->", end)
+            stop = closing + 3 if closing >= 0 else len(text)
+        elif opening[0] == "~~":
+            if start < hopeless:
+                continue
+            if end > paragraph_end:
+                paragraph_end = text.find("\n\n", end)
+                paragraph_end = len(text) if paragraph_end < 0 else paragraph_end
+            found = _STRIKE_END.search(text, end, paragraph_end)
+            if found is None:
+                hopeless = paragraph_end
+                continue
+            stop = found.end()
+        elif tag is None:
+            stop = end
+        elif tag.lower() in _HIDING_TAGS or _HIDING_ATTRIBUTE.search(opening["attributes"]):
+            stop = _element_end(text, tag, end)
+        else:
+            continue
+        pieces += text[position:start], _BREAK
+        position = stop
+    return "".join([*pieces, text[position:]])
+
+
+def _element_end(text: str, tag: str, position: int) -> int:
+    """Give the end of an element whose content begins here; that of the text if none closes it."""
+    depth = 1
+    for found in re.compile(rf"<(/?){tag}\b[^<>]*>", re.IGNORECASE).finditer(text, position):
+        depth += -1 if found[1] else 1
+        if not depth:
+            return found.end()
+    return len(text)
 
 
 def visible_html(source: str) -> tuple[str, str, list[tuple[int, str]]]:
@@ -60,6 +101,7 @@ _UNSEEN = frozenset(
         "video",
     }
 )
+_STYLE_TAG = re.compile(r"<(?P<close>/?)style\b", re.IGNORECASE)
 _VOID = frozenset(
     {
         "area",
@@ -139,21 +181,28 @@ _HIDING_STYLE = re.compile(
     r"|opacity\s*:\s*0*\.?0*\s*(?:;|!|\Z)|font-size\s*:\s*0+(?:\.0+)?[a-z%]*\s*(?:;|!|\Z)",
     re.IGNORECASE,
 )
-_STYLE_SHEET = re.compile(r"<style\b[^>]*>(.*?)</style\s*>", re.DOTALL | re.IGNORECASE)
-_STYLE_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
 
 
 def _hiding_selectors(source: str) -> frozenset[str]:
     """Collect the plain selectors (`p`, `.old`, `#note`) that the page's own style sheets hide."""
-    return frozenset(
-        selector.strip()
-        for sheet in _STYLE_SHEET.findall(source)
-        for selectors, style in _STYLE_RULE.findall(
-            re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
-        )
-        if _HIDING_STYLE.search(style)
-        for selector in selectors.split(",")
-    )
+    found: set[str] = set()
+    for sheet in _style_sheets(source):
+        for rule in re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL).split("}"):
+            before, _, style = rule.rpartition("{")
+            if _HIDING_STYLE.search(style):
+                selectors = before.rpartition("{")[2].split(",")
+                found.update(selector.strip() for selector in selectors)
+    return frozenset(found)
+
+
+def _style_sheets(source: str) -> Iterator[str]:
+    start: int | None = None
+    for tag in _STYLE_TAG.finditer(source):
+        if not tag["close"]:
+            start = tag.end() if start is None else start
+        elif start is not None:
+            yield source[start : tag.start()].partition(">")[2]
+            start = None
 
 
 class _VisibleText(HTMLParser):
@@ -196,6 +245,10 @@ class _VisibleText(HTMLParser):
             while self._close_element() != tag:
                 pass
         self._separate(tag)
+
+    def parse_marked_section(self, i: int, report: bool = False) -> int:
+        """Skip `<![..>` as browsers do; the library fails on what it does not know."""
+        return self.parse_bogus_comment(i, report)
 
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1][1]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 from kb.quantity import Truth
 
@@ -43,7 +43,9 @@ from .prelude import UNDER
 
 def nearest_name(name: str, choices: Iterable[str], *, least: int = 70) -> str | None:
     """Give the most similar name, or None if none scores at least `least` of 100."""
-    found = process.extractOne(name, sorted(set(choices) - {name}), score_cutoff=least)
+    found = process.extractOne(
+        name, sorted(set(choices) - {name}), scorer=fuzz.ratio, score_cutoff=least
+    )
     return found[0] if found else None
 
 
@@ -141,7 +143,7 @@ def check_literals(clause: Clause) -> Iterator[Finding]:
             yield warn_at(clause, "never_fires", f"{text} is never true")
     if clause.head in positives:
         yield warn_at(clause, "never_fires", "its head stands in its body; it derives nothing new")
-    for name in _single_names(clause):
+    for name in (name for name in _single_names(clause) if f"{{{name}}}" not in clause.says):
         yield warn_at(clause, "single_variable", f"{name} stands once; write _ for anything")
     try:
         steps = order_body(clause.body, set(), outer=frozenset(names_of(clause.head)))

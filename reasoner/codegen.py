@@ -1,46 +1,30 @@
-"""Writes a planned goal as Python: nested loops over indexes, one function per rule and call.
-
-The text is compiled once per (policy, goal pattern); `bind` ties it to the facts of a request. It
-holds no value of a policy but positions and numbers: constants come in by `bind`.
+"""Compiles a planned goal to Python, once per (policy, goal pattern); `bind` ties it to facts.
 
 A call outside positive recursion is a function with a memo. A call within a component of positive
 recursion waits: its rule is cut at that atom, and the rest becomes a function that runs once per
-answer (semi-naive: each answer meets each waiting rule once).
-
-Names in the text: `v` variables, `c` constants, `k` keys, `q` truths, `l` lookups and `m` what they
-gave, `t` tables of nodes, `n` functions that answer a node in full, `f` and `a` parts of rules.
+answer (semi-naive: each answer meets each waiting rule once). The text holds no value of a policy
+but positions and numbers: constants come in by `bind`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from .atom import Atom, Constant, Variable
-from .clause import Comparison, Expression, Operation, Operator, Positive
+from .clause import Operator, Positive
 from .facts import Signature
-from .magic import (
-    Assign,
-    Collect,
-    GoalPlan,
-    Node,
-    Positions,
-    Read,
-    Refute,
-    RulePlan,
-    Step,
-    Test,
-    clause_names,
-    names_of,
-)
-
-Index = tuple[Signature, Positions]
+from .goal_plan import GoalPlan
+from .magic import Node, clause_names
+from .rule_code import CodeWriter, Index, write_rule
 
 Template = tuple[Signature, tuple[int, ...]]
 """An atom in terms of a record: places in it, or `~n` for constant n."""
 
-_DEEPEST = 12
-"""Loops in one function; Python allows 20 nested blocks, further ones go into a new function."""
+_MANY = 200
+"""Functions from which on the text keeps them in lists: Python's time to compile nested functions
+grows with their number times the number of names around them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,308 +49,7 @@ class CompiledGoal:
     bind: Callable[..., Callable[[object], object]]
 
 
-@dataclass(slots=True)
-class _Writer:
-    """What all functions of one goal share."""
-
-    plan: GoalPlan
-    nodes: dict[Node, int]
-    slots: tuple[tuple[str, ...], ...]
-    functions: list[list[str]] = field(default_factory=list)
-    constants: dict[Constant, int] = field(default_factory=dict)
-    indexes: dict[Index, int] = field(default_factory=dict)
-    operators: dict[Operator, int] = field(default_factory=dict)
-    checks: dict[int, tuple[int, ...]] = field(default_factory=dict)
-
-    def begin(self, definition: str) -> list[str]:
-        lines = [f"    {definition}", "        nonlocal work"]
-        self.functions.append(lines)
-        return lines
-
-    def name(self, prefix: str) -> str:
-        return f"{prefix}{len(self.functions)}"
-
-    def constant(self, value: Constant) -> str:
-        return f"c{self.constants.setdefault(value, len(self.constants))}"
-
-    def index(self, signature: Signature, bound: Positions) -> int:
-        return self.indexes.setdefault((signature, bound), len(self.indexes))
-
-    def operator(self, operator: Operator) -> str:
-        return f"o{self.operators.setdefault(operator, len(self.operators))}"
-
-    def waiting_group(self, node: Node) -> int | None:
-        """Give the component of a node whose calls wait; None for one with a memo."""
-        return self.plan.group[node] if node in self.plan.recursive else None
-
-
-def _tuple(items: Iterable[str]) -> str:
-    return f"({''.join(f'{item}, ' for item in items)})"
-
-
-@dataclass(slots=True)
-class _Function:
-    """The function being written: its lines, what it knows, how it gives up."""
-
-    writer: _Writer
-    lines: list[str]
-    names: dict[str, str]
-    node: int
-    known: set[str] = field(default_factory=set)
-    checks: dict[int, str] = field(default_factory=dict)
-    loops: int = 0
-
-    def line(self, text: str) -> None:
-        self.lines.append("    " * (2 + self.loops) + text)
-
-    def fail_if(self, condition: str) -> None:
-        self.line(f"if {condition}: {'continue' if self.loops else 'return'}")
-
-    def term(self, term: Variable | Constant) -> str:
-        if isinstance(term, Variable):
-            return self.names[term.name]
-        return self.writer.constant(term)
-
-    def row(self, terms: Iterable[Variable | Constant]) -> str:
-        return _tuple(self.term(term) for term in terms)
-
-    def key(self, atom: Atom, bound: Positions) -> str:
-        if len(bound) == 1:
-            return self.term(atom.arguments[bound[0]])
-        return self.row(atom.arguments[at] for at in bound)
-
-    def expression(self, expression: Expression) -> str:
-        if isinstance(expression, Operation):
-            arguments = _tuple(self.expression(argument) for argument in expression.arguments)
-            return f"apply({expression.name!r}, {arguments})"
-        return f"value({self.term(expression)})"
-
-    def check(self, index: int) -> str:
-        return self.checks.setdefault(index, f"q{index}")
-
-    def match_head(self, arguments: Iterable[tuple[int, Variable | Constant]], width: int) -> None:
-        for at, argument in arguments:
-            part = "k" if width == 1 else f"k[{at}]"
-            if isinstance(argument, Variable) and argument.name not in self.known:
-                self.known.add(argument.name)
-                self.line(f"{self.term(argument)} = {part}")
-            else:
-                self.fail_if(f"{part} != {self.term(argument)}")
-
-    def rows(self, atom: Atom, bound: Positions) -> None:
-        """Set `rows` to all rows of a call: looked up, or answered in full first."""
-        writer = self.writer
-        node = Node(atom.signature, bound)
-        number = writer.nodes.get(node)
-        if number is None:
-            at = writer.index(atom.signature, bound)
-            self.line(f"k = {self.key(atom, bound)}")
-            self.line(f"rows = m{at}.get(k)")
-            self.line("if rows is None:")
-            self.line(f"    rows = m{at}[k] = l{at}(k)")
-        elif writer.waiting_group(node) is None:
-            self.line(f"k = {self.key(atom, bound)}")
-            self.line(f"rows = t{number}.get(k)")
-            self.line(f"if rows is None: rows = n{number}(k)")
-        else:
-            self.line(f"rows = n{number}({self.key(atom, bound)})")
-
-    def unpack(self, atom: Atom) -> tuple[str, list[str]]:
-        """Give targets for a row, and conditions where a variable comes twice."""
-        targets: list[str] = []
-        conditions: list[str] = []
-        new: set[str] = set()
-        for at, argument in enumerate(atom.arguments):
-            if not isinstance(argument, Variable) or argument.name in self.known:
-                targets.append("_")
-            elif argument.name in new:
-                targets.append(f"w{at}")
-                conditions.append(f"w{at} != {self.term(argument)}")
-            else:
-                new.add(argument.name)
-                targets.append(self.term(argument))
-        self.known |= new
-        return "".join(f"{target}, " for target in targets).strip(), conditions
-
-    def loop(self, atom: Atom) -> None:
-        """Go through `rows`."""
-        targets, conditions = self.unpack(atom)
-        self.line("work += len(rows)")
-        self.line("if work > limit: tick()")
-        self.line(f"for {targets} in rows:")
-        self.loops += 1
-        for condition in conditions:
-            self.fail_if(condition)
-
-    def state(self) -> list[str]:
-        """Give what a further function needs."""
-        names = [self.names[name] for name in sorted(self.known)]
-        return ["out", *names, *(self.checks[index] for index in sorted(self.checks))]
-
-    def go_on(self, name: str, state: list[str]) -> None:
-        """Begin the further function, which takes `state` and a row or rows."""
-        self.lines = self.writer.begin(f"def {name}(state, rows):")
-        self.loops = 0
-        self.line(f"{_tuple(state)} = state")
-
-
-def _write_steps(function: _Function, steps: tuple[Step, ...], group: int | None) -> None:
-    """Write steps; `group` is the component whose calls wait, None where none may."""
-    writer = function.writer
-    for step in steps:
-        match step:
-            case Read(_, atom, bound):
-                node = Node(atom.signature, bound)
-                if (
-                    group is not None
-                    and node in writer.nodes
-                    and (writer.waiting_group(node) == group)
-                ):
-                    name, state = writer.name("f"), function.state()
-                    key = function.key(atom, bound)
-                    function.line(
-                        f"wait{group}({writer.nodes[node]}, {key}, {name}, {_tuple(state)})"
-                    )
-                    function.go_on(name, state)
-                    targets, conditions = function.unpack(atom)
-                    if targets:
-                        function.line(f"{targets} = rows")
-                    for condition in conditions:
-                        function.fail_if(condition)
-                    continue
-                function.rows(atom, bound)
-                if len(bound) == len(atom.arguments):
-                    function.fail_if("not rows")
-                    continue
-                if function.loops == _DEEPEST:
-                    name, state = writer.name("f"), function.state()
-                    function.line(f"{name}({_tuple(state)}, rows)")
-                    function.go_on(name, state)
-                function.loop(atom)
-            case Test(index, comparison, is_definition):
-                _write_test(function, index, comparison, is_definition)
-            case Assign(index, variable, expression):
-                check, target = function.check(index), function.term(variable)
-                function.known.add(variable.name)
-                if isinstance(expression, Operation):
-                    computed = function.expression(expression)
-                    function.line(f"{target}, {check} = define({function.node}, {computed})")
-                else:
-                    function.line(f"{target} = {function.term(expression)}")
-                    function.line(f"{check} = T")
-            case Refute(index, atom, bound):
-                check = function.check(index)
-                function.rows(atom, bound)
-                number = writer.nodes.get(Node(atom.signature, bound))
-                if number is None:
-                    function.fail_if("rows")
-                    function.line(f"{check} = T")
-                else:
-                    function.line(f"{check} = absent({number}, rows) if rows or tainted else T")
-                    function.fail_if(f"{check} is F")
-            case Collect():
-                _write_collect(function, step)
-
-
-def _write_test(
-    function: _Function, index: int, comparison: Comparison, is_definition: bool
-) -> None:
-    check = function.check(index)
-    left = function.expression(comparison.left)
-    right = function.expression(comparison.right)
-    if is_definition:
-        function.line(f"{check} = defined({left}, {right})")
-    else:
-        operator = function.writer.operator(comparison.operator)
-        function.line(f"{check} = truth({operator}, {left}, {right})")
-    function.fail_if(f"{check} is F")
-
-
-def _write_collect(function: _Function, step: Collect) -> None:
-    """Write the conditions of an aggregate as a function of their own, and what follows it."""
-    writer, aggregate, check = function.writer, step.aggregate, function.check(step.index)
-    name = writer.name("a")
-    arguments = _tuple(function.term(variable) for variable in step.globals)
-    function.line("found = {}")
-    function.line(f"{name}({arguments}, found)")
-    function.line(f"x, {check} = aggregate({aggregate.function.value!r}, found)")
-    if step.assigned is not None:
-        target = function.term(step.assigned)
-        function.known.add(step.assigned.name)
-        function.line(f"{target}, {check} = conclude({function.node}, x, {check})")
-    else:
-        operator = writer.operator(aggregate.operator)
-        result = function.expression(aggregate.result)
-        function.line(f"if {check} is T: {check} = truth({operator}, {result}, x)")
-        function.fail_if(f"{check} is F")
-    known = {variable.name for variable in step.globals}
-    names = {variable.name: function.term(variable) for variable in step.globals}
-    for inner_step in step.steps:
-        for variable in _new_names(inner_step):
-            names.setdefault(variable, f"z{len(names)}")
-    inner = _Function(writer, writer.begin(f"def {name}(state, out):"), names, function.node, known)
-    if known:
-        inner.line(f"{arguments} = state")
-    _write_steps(inner, step.steps, None)
-    checks = [f"{check} is T" for check in inner.checks.values()]
-    calls = [
-        (writer.nodes[Node(read.atom.signature, read.bound)], inner.row(read.atom.arguments))
-        for read in step.steps
-        if isinstance(read, Read) and Node(read.atom.signature, read.bound) in writer.nodes
-    ]
-    if calls:
-        pairs = _tuple(f"({number}, {row})" for number, row in calls)
-        checks.append(f"(not doubts or certain({pairs}))")
-    inner.line(f"k = {inner.row(aggregate.terms)}")
-    inner.line(f"if {' and '.join(checks) or 'True'}: out[k] = True")
-    inner.line("else: out.setdefault(k, False)")
-
-
-def _new_names(step: Step) -> list[str]:
-    match step:
-        case Read(_, atom, _) | Refute(_, atom, _):
-            return sorted(names_of(atom))
-        case Assign(_, variable, _):
-            return [variable.name]
-        case _:
-            return []
-
-
-def _write_rule(writer: _Writer, rule: RulePlan) -> str:
-    """Write one rule for one node; give the name of its first function."""
-    clause = writer.plan.clauses[rule.number]
-    slots = writer.slots[rule.number]
-    names = {name: f"v{at}" for at, name in enumerate(slots)}
-    # Names of `subclass_of` that only enumerate classes are no part of the clause.
-    for step in rule.steps:
-        for name in _new_names(step):
-            names.setdefault(name, f"y{len(names)}")
-    first = writer.name("f")
-    function = _Function(
-        writer, writer.begin(f"def {first}(k, out):"), names, writer.nodes[rule.node]
-    )
-    bound = rule.node.bound
-    head = [(place, clause.head.arguments[at]) for place, at in enumerate(bound)]
-    function.match_head(head, len(bound))
-    group = writer.waiting_group(rule.node)
-    _write_steps(function, rule.steps, group)
-    checks = sorted(function.checks)
-    writer.checks[rule.number] = tuple(checks)
-    function.line(f"x = {_tuple([str(rule.number), *(names[name] for name in slots)])}")
-    function.line("record(x)")
-    if checks:
-        truths = [function.checks[index] for index in checks]
-        doubted = " or ".join(f"{truth} is not T" for truth in truths)
-        function.line(f"if {doubted}: doubts[x] = {_tuple(truths)}")
-    function.line(f"row = {function.row(clause.head.arguments)}")
-    if group is None:
-        function.line("out[row] = None")
-    else:
-        function.line(f"if row not in out.seen: out.seen.add(row); g{group}.append((out, row))")
-    return first
-
-
-def _write_node(writer: _Writer, node: Node, number: int, rules: list[str]) -> list[str]:
+def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -> list[str]:
     """Write how a node is answered: from its facts and its rules."""
     group = writer.waiting_group(node)
     at = writer.index(node.signature, node.bound)
@@ -446,7 +129,20 @@ _GROUP = """\
         return cell.rows"""
 
 
-def _template(writer: _Writer, atom: Atom, slots: tuple[str, ...]) -> Template:
+_NUMBERED = re.compile(r"\b([clmotnsfa])(\d+)\b")
+
+
+def _in_lists(lines: list[str]) -> list[str]:
+    """Write numbered names as elements of lists, and keep a function in its list once defined."""
+    first = _NUMBERED.search(lines[0])
+    assert first is not None, "a function begins with its numbered name"
+    rest = [_NUMBERED.sub(r"\1_[\2]", line) for line in lines[1:]]
+    head, _, tail = lines[0].partition(first.group())
+    tail = _NUMBERED.sub(r"\1_[\2]", tail)
+    return [f"{head}here{tail}", *rest, f"    {first[1]}_[{first[2]}] = here"]
+
+
+def _template(writer: CodeWriter, atom: Atom, slots: tuple[str, ...]) -> Template:
     return atom.signature, tuple(
         slots.index(argument.name) + 1
         if isinstance(argument, Variable)
@@ -455,35 +151,22 @@ def _template(writer: _Writer, atom: Atom, slots: tuple[str, ...]) -> Template:
     )
 
 
-def compile_goal(plan: GoalPlan) -> CompiledGoal:
-    """Write and compile a planned goal; about 0.25 ms per rule."""
-    nodes = {node: number for number, node in enumerate(plan.rules)}
-    slots = tuple(clause_names(clause) for clause in plan.clauses)
-    writer = _Writer(plan, nodes, slots)
-    for node, number in nodes.items():
-        _write_node(writer, node, number, [_write_rule(writer, r) for r in plan.rules[node]])
-    heads: dict[int, Template] = {}
-    bodies: dict[int, tuple[Template | None, ...]] = {}
-    for number in sorted({rule.number for rules in plan.rules.values() for rule in rules}):
-        clause = plan.clauses[number]
-        heads[number] = _template(writer, clause.head, slots[number])
-        bodies[number] = tuple(
-            _template(writer, literal.atom, slots[number])
-            if isinstance(literal, Positive)
-            else None
-            for literal in clause.body
-        )
-    groups = sorted({plan.group[node] for node in plan.recursive})
+def _prologue(writer: CodeWriter, *, in_lists: bool) -> list[str]:
+    """Write how `bind` names what it is given."""
     lines = ["def bind(run, constants, lookups, operators, tables, memos):"]
     for letter, count, given in (
         ("c", len(writer.constants), "constants"),
         ("l", len(writer.indexes), "lookups"),
         ("m", len(writer.indexes), "memos"),
         ("o", len(writer.operators), "operators"),
-        ("t", len(nodes), "tables"),
+        ("t", len(writer.nodes), "tables"),
     ):
-        if count:
+        if in_lists:
+            lines.append(f"    {letter}_ = {given}")
+        elif count:
             lines.append(f"    {''.join(f'{letter}{n}, ' for n in range(count))} = {given}")
+    if in_lists:
+        lines.append("    n_, s_, f_, a_ = {}, {}, {}, {}")
     lines += [
         "    record, doubts, tainted, value = run.record, run.doubts, run.tainted, run.terms.value",
         "    truth, define, defined, apply = run.truth, run.define, run.defined, run.apply",
@@ -495,15 +178,47 @@ def compile_goal(plan: GoalPlan) -> CompiledGoal:
         "        nonlocal limit",
         "        limit = work + run.tick()",
     ]
-    lines += [_GROUP.format(group=group) for group in groups]
-    lines += [line for function in writer.functions for line in function]
+    return lines
+
+
+def _write_text(writer: CodeWriter) -> str:
+    plan, nodes = writer.plan, writer.nodes
+    in_lists = len(writer.functions) > _MANY
+    lines = _prologue(writer, in_lists=in_lists)
     lines += [
-        f"    starts{plan.group[node]}[{nodes[node]}] = t{nodes[node]}, s{nodes[node]}"
-        for node in nodes
+        _GROUP.format(group=group) for group in sorted({plan.group[n] for n in plan.recursive})
+    ]
+    for function in writer.functions:
+        lines += _in_lists(function) if in_lists else function
+    ends = [
+        f"    starts{plan.group[node]}[{number}] = t{number}, s{number}"
+        for node, number in nodes.items()
         if node in plan.recursive
     ]
-    lines.append(f"    return n{nodes[plan.root]}")
-    source = "\n".join(lines) + "\n"
+    ends.append(f"    return n{nodes[plan.root]}")
+    lines += [_NUMBERED.sub(r"\1_[\2]", line) for line in ends] if in_lists else ends
+    return "\n".join(lines) + "\n"
+
+
+def compile_goal(plan: GoalPlan) -> CompiledGoal:
+    """Write and compile a planned goal; about 0.25 ms per rule."""
+    nodes = {node: number for number, node in enumerate(plan.rules)}
+    slots = tuple(clause_names(clause) for clause in plan.clauses)
+    writer = CodeWriter(plan, nodes, slots)
+    for node, number in nodes.items():
+        _write_node(writer, node, number, [write_rule(writer, r) for r in plan.rules[node]])
+    heads: dict[int, Template] = {}
+    bodies: dict[int, tuple[Template | None, ...]] = {}
+    for number in sorted({rule.number for rules in plan.rules.values() for rule in rules}):
+        clause = plan.clauses[number]
+        heads[number] = _template(writer, clause.head, slots[number])
+        bodies[number] = tuple(
+            _template(writer, literal.atom, slots[number])
+            if isinstance(literal, Positive)
+            else None
+            for literal in clause.body
+        )
+    source = _write_text(writer)
     namespace: dict[str, Callable[..., Callable[[object], object]]] = {}
     exec(compile(source, "<goal>", "exec"), namespace)
     return CompiledGoal(

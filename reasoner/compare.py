@@ -26,6 +26,7 @@ from .plan import (
     Same,
     Superlative,
     Threshold,
+    extreme_word,
 )
 
 MEASURE = "measure"
@@ -78,6 +79,7 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
         name = f"{MEASURE}_{number}"
         lead = f"{spoken(entity)} is compared by {spoken(value)}"
         clauses.append(rule(Atom(name, (entity, value)), body, name, lead=lead))
+    best = _best(predicates, step)
     operator = Operator.AT_MOST if step.extreme is Extreme.LEAST else Operator.AT_LEAST
     numbers = range(1, len(step.candidates) + 1)
     for number in numbers:
@@ -92,7 +94,7 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
                     Comparison(operator, own, other),
                     f"{spoken(own)} {SAID[operator]} {spoken(other)} of {spoken(entity)}",
                 )
-        lead = f"{spoken(winner)} has the {step.extreme.value} value"
+        lead = f"{spoken(winner)} has the {best}"
         clauses.append(rule(Atom(head, (winner,)), body, f"{head}_{number}", lead=lead))
     for number, rival in permutations(numbers, 2):
         body = Body()
@@ -104,10 +106,20 @@ def compile_extremum(predicates: StepPredicates, step: Extremum, head: str) -> l
             Comparison(OPPOSITE[operator], own, other),
             f"{spoken(own)} {SAID[OPPOSITE[operator]]} {spoken(other)} of {spoken(entity)}",
         )
-        lead = f"{spoken(loser)} has not the {step.extreme.value} value"
+        lead = f"{spoken(loser)} has not the {best}"
         name = f"not_{head}_{number}_{rival}"
         clauses.append(rule(Atom(head, (loser,), negated=True), body, name, lead=lead))
     return clauses
+
+
+def _best(predicates: StepPredicates, step: Extremum) -> str:
+    """Say what the winner has: "earliest date of birth"."""
+    measure = predicates.plan.steps[step.candidates[0].measure.step]
+    last = measure.conditions[0] if isinstance(measure, Meet) else None
+    if not isinstance(last, Constraint):
+        return f"{step.extreme.value} number"
+    label = predicates.plan.type_of(last.hop.dimension).label
+    return f"{extreme_word(predicates.plan, step.extreme, step.candidates[0].measure)} {label}"
 
 
 def compile_same(predicates: StepPredicates, step: Same, head: str) -> list[Clause]:

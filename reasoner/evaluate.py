@@ -17,9 +17,10 @@ from .clause import Absent, Aggregate, Policy, render_literal
 from .codegen import CompiledGoal, compile_goal
 from .errors import Finding, PolicyRejected
 from .facts import Fact, FactBase, Signature
-from .magic import Node, Unsafe, plan_goal
+from .goal_plan import plan_goal
+from .magic import Node, Unsafe
 from .prelude import atoms_of, clauses_in_force
-from .run import UNLIMITED, Budget, Busy, Cut, Loop, Run
+from .run import UNLIMITED, Budget, Busy, Loop, Run
 from .slice import Slice
 from .slice_reader import read_slice
 
@@ -80,20 +81,18 @@ def evaluate(
     if valid_on is not None and any(index[0] == ("valid_on", 1) for index in compiled.indexes):
         day = Atom("valid_on", (Date(valid_on, valid_on),))
         facts = facts.with_facts((Fact(day, "request"),))
-    run = Run(compiled, facts, valid_on, budget)
-    known = [
-        run.terms.intern(argument)
-        for argument in goal.arguments
-        if not isinstance(argument, Variable)
-    ]
-    complete = True
-    try:
-        run.answer(known[0] if len(known) == 1 else tuple(known))
-    except (Cut, RecursionError):
-        complete = False
-    except Loop as loop:
-        raise _rejected(policy, run, loop) from loop
-    return read_slice(run, goal, complete=complete, most=budget.max_answers)
+    start = budget.start()
+    tainted: frozenset[Signature] = frozenset()
+    while True:
+        run = Run(compiled, facts, valid_on, budget, start=start, tainted=tainted)
+        try:
+            complete = run.answer(goal)
+        except Loop as loop:
+            raise _rejected(policy, run, loop) from loop
+        if run.tainted == tainted or not complete:
+            return read_slice(run, goal, complete=complete, most=budget.max_answers)
+        # Whatever was judged before a value turned out to be missing is judged again.
+        tainted = frozenset(run.tainted)
 
 
 def _rejected(policy: Policy, run: Run, loop: Loop) -> PolicyRejected:

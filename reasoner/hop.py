@@ -43,7 +43,8 @@ class DimensionType:
     """What a plan must know of a dimension to be type-checked and spoken about.
 
     `subject_types` and `value_types` are names of types; empty means any. `closed_by` names the
-    source that is complete for the dimension, empty if none is.
+    source that is complete for the dimension, empty if none is. `inverse` is a dimension that
+    follows from this one the other way round: of a father, a child.
     """
 
     name: str
@@ -53,6 +54,7 @@ class DimensionType:
     value_types: tuple[str, ...] = ()
     functional: bool = False
     closed_by: str = ""
+    inverse: str = ""
 
     def __post_init__(self) -> None:
         if not is_predicate_name(self.name):

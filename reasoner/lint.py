@@ -36,6 +36,9 @@ def check_policy(
     """
     findings: list[Finding] = []
     for clause in policy.clauses:
+        if clause.id.startswith("prelude."):
+            message = "its name begins with prelude., which is reserved"
+            findings.append(at_clause(clause, "reserved", message))
         findings += check_safety(clause)
         findings += check_literals(clause)
         findings += check_sentence(clause)
@@ -172,8 +175,9 @@ def _check_recursion(policy: Policy) -> Iterator[Finding]:
             f"{variable} is computed around a recursion, which need not end; "
             "compute it outside, or bound it by min or max",
         )
+    group = components(dependencies(policy.clauses))
     for clause in policy.clauses:
-        if is_right_recursive(clause, policy.clauses):
+        if is_right_recursive(clause, group):
             name = clause.head.signature[0]
             yield warn_at(
                 clause,
@@ -187,32 +191,26 @@ def _check_productive(policy: Policy) -> Iterator[Finding]:
     """Find rules that wait for each other: no rule of their predicates starts without them."""
     clauses = policy.clauses
     derived = {clause.head.signature for clause in clauses}
-    productive: set[Signature] = set()
-    declared = {(c.predicate, c.arity) for c in policy.closed}
-
-    def may_fire(clause: Clause) -> bool:
-        return all(
-            atom.signature not in derived or atom.signature in productive | declared
+    derived -= {(c.predicate, c.arity) for c in policy.closed}
+    missing: list[set[Signature]] = []
+    waiting: dict[Signature, list[int]] = {}
+    for number, clause in enumerate(clauses):
+        needs = {
+            literal.atom.signature
             for literal in clause.body
-            if isinstance(literal, Positive)
-            for atom in (literal.atom,)
-        )
-
-    grown = True
-    while grown:
-        found = {clause.head.signature for clause in clauses if may_fire(clause)}
-        grown = not found <= productive
-        productive |= found
-    for clause in clauses:
-        if not may_fire(clause):
-            waits = next(
-                literal.atom.signature
-                for literal in clause.body
-                if isinstance(literal, Positive)
-                and literal.atom.signature in derived - productive - declared
-            )
-            yield warn_at(
-                clause,
-                "never_fires",
-                f"it needs {indicator(waits)}, whose rules all wait for each other",
-            )
+            if isinstance(literal, Positive) and literal.atom.signature in derived
+        }
+        missing.append(needs)
+        for signature in needs:
+            waiting.setdefault(signature, []).append(number)
+    fires = [number for number, needs in enumerate(missing) if not needs]
+    for number in fires:
+        signature = clauses[number].head.signature
+        for other in waiting.pop(signature, ()):
+            missing[other].discard(signature)
+            if not missing[other]:
+                fires.append(other)
+    for number in sorted(set(range(len(clauses))) - set(fires)):
+        waits = indicator(min(missing[number]))
+        message = f"it needs {waits}, whose rules all wait for each other"
+        yield warn_at(clauses[number], "never_fires", message)

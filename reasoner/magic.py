@@ -1,7 +1,8 @@
-"""Plans a goal: which calls it needs, with which arguments known, and in which order of literals.
+"""Plans a rule for a call: in which order its literals are taken, and what is known at each.
 
-A *node* is a predicate with the set of its arguments known when it is called (its adornment). Only
-calls that a goal can reach are planned, so evaluation follows the constants of the goal.
+A *node* is a predicate with the set of its arguments known when it is called (its adornment). Each
+literal is a call in turn, with what is known by then; so evaluation follows the constants of a
+goal.
 
 Source: Bancilhon, Maier, Sagiv, Ullman 1986, "Magic sets and other strange ways to implement logic
 programs". We keep the demands as tables of calls (Tamaki and Sato 1986, OLD resolution with
@@ -27,9 +28,8 @@ from .clause import (
     Positive,
     variables_of,
 )
-from .components import components
 from .facts import Signature
-from .prelude import UNDER, atoms_of
+from .prelude import UNDER
 
 Positions = tuple[int, ...]
 
@@ -99,30 +99,6 @@ class RulePlan:
     number: int
     node: Node
     steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GoalPlan:
-    """All nodes a goal reaches. `group` numbers components of positive recursion."""
-
-    root: Node
-    clauses: tuple[Clause, ...]
-    rules: dict[Node, tuple[RulePlan, ...]]
-    group: dict[Node, int]
-    recursive: frozenset[Node]
-
-    def uses(self, signature: Signature) -> frozenset[Signature]:
-        """Give every predicate a predicate is derived from, itself included."""
-        found = {signature}
-        waiting = [signature]
-        while waiting:
-            current = waiting.pop()
-            for clause in self.clauses:
-                if clause.head.signature == current:
-                    new = {atom.signature for atom in atoms_of(clause.body)} - found
-                    found |= new
-                    waiting += new
-        return frozenset(found)
 
 
 class Unsafe(Exception):
@@ -348,55 +324,6 @@ def plan_rule(number: int, clause: Clause, node: Node) -> tuple[RulePlan, ...]:
             RulePlan(number, node, (Read(-1, Atom("subclass_of", pair), ()),)) for pair in ends
         )
     raise Unsafe(tuple(sorted(loose)), None)
-
-
-def _reads(steps: Iterable[Step]) -> Iterable[tuple[Atom, Positions, bool]]:
-    """Give atoms that steps read, with their known positions and whether read in place."""
-    for step in steps:
-        match step:
-            case Read(_, atom, bound):
-                yield atom, bound, True
-            case Refute(_, atom, bound):
-                yield atom, bound, False
-            case Collect():
-                for atom, bound, _ in _reads(step.steps):
-                    yield atom, bound, False
-
-
-def plan_goal(clauses: tuple[Clause, ...], root: Node) -> GoalPlan:
-    """Plan everything a goal can reach. Raises Unsafe."""
-    by_head: dict[Signature, list[int]] = {}
-    for number, clause in enumerate(clauses):
-        by_head.setdefault(clause.head.signature, []).append(number)
-    rules: dict[Node, tuple[RulePlan, ...]] = {}
-    positive: dict[Node, list[Node]] = {}
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node in rules:
-            continue
-        plans = [
-            plan
-            for number in by_head.get(node.signature, ())
-            for plan in plan_rule(number, clauses[number], node)
-        ]
-        rules[node] = tuple(plans)
-        positive[node] = []
-        for plan in plans:
-            for atom, bound, in_place in _reads(plan.steps):
-                if atom.signature in by_head:
-                    other = Node(atom.signature, bound)
-                    waiting.append(other)
-                    if in_place:
-                        positive[node].append(other)
-    group = components(positive)
-    sizes: dict[int, int] = {}
-    for number in group.values():
-        sizes[number] = sizes.get(number, 0) + 1
-    recursive = frozenset(
-        node for node in rules if sizes[group[node]] > 1 or node in positive[node]
-    )
-    return GoalPlan(root, clauses, rules, group, recursive)
 
 
 def clause_names(clause: Clause) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import yaml
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 from .errors import Finding
 from .source_text import MetadataLine, SourceText
@@ -99,7 +99,7 @@ def _read_block(
         if not isinstance(value, yaml.ScalarNode):
             report(at, f"{name!r} is no text; expected one value on its line")
         elif name not in HEADER_KEYS + RULE_KEYS:
-            nearest = process.extractOne(name, HEADER_KEYS + RULE_KEYS)
+            nearest = process.extractOne(name, HEADER_KEYS + RULE_KEYS, scorer=fuzz.ratio)
             report(
                 at,
                 f"{name!r} is no key; expected one of {', '.join(HEADER_KEYS + RULE_KEYS)}"

@@ -283,6 +283,13 @@ def value_kind(plan: Plan, reference: Reference) -> ValueKind:
     return ValueKind.ENTITY
 
 
+def extreme_word(plan: Plan, extreme: Extreme, measure: Reference) -> str:
+    """Name an end of the order of a step's values: `earliest`, `greatest`."""
+    if value_kind(plan, measure) is ValueKind.TIME:
+        return "earliest" if extreme is Extreme.LEAST else "latest"
+    return extreme.value
+
+
 def type_problems(plan: Plan) -> tuple[str, ...]:
     """List what does not fit: unknown dimensions, values without order or of the wrong kind."""
     problems: list[str] = []

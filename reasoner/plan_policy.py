@@ -68,6 +68,7 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
     )
     predicates = StepPredicates(plan, shared)
     clauses = [clause for definition in plan.definitions for clause in _define(plan, definition)]
+    clauses += _invert(plan)
     for index in sorted(shared):
         clauses += _compile_step(predicates, plan.steps[index], step_predicate(index))
     clauses += _compile_step(predicates, plan.steps[last], ANSWER)
@@ -134,6 +135,22 @@ def _define(plan: Plan, definition: Definition) -> list[Clause]:
         name = f"{defined.name}_{number}" if several else defined.name
         lead = f"the {defined.label} of {spoken(subject)} is {spoken(term)}"
         clauses.append(rule(Atom(defined.name, (subject, term)), body, name, lead=lead))
+    return clauses
+
+
+def _invert(plan: Plan) -> list[Clause]:
+    """Let a dimension follow from those whose inverse it is."""
+    names = {known.name for known in plan.dimensions}
+    clauses = []
+    for known in plan.dimensions:
+        if known.inverse in names:
+            implied = plan.type_of(known.inverse)
+            body = Body()
+            subject, value = body.fresh("subject"), body.fresh(known.name)
+            add_stated(body, known, subject, value)
+            lead = f"the {implied.label} of {spoken(value)} is {spoken(subject)}"
+            name = f"{implied.name}_from_{known.name}"
+            clauses.append(rule(Atom(implied.name, (value, subject)), body, name, lead=lead))
     return clauses
 
 

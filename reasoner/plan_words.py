@@ -11,7 +11,6 @@ from .plan import (
     Constraint,
     Count,
     Exclusion,
-    Extreme,
     Extremum,
     Given,
     Holds,
@@ -24,6 +23,7 @@ from .plan import (
     Same,
     Superlative,
     Threshold,
+    extreme_word,
     value_kind,
 )
 
@@ -45,8 +45,11 @@ _IT = "it"
 
 
 def understood_as(plan: Plan) -> str:
-    """Give one sentence for a plan, naming every entity as the knowledge base does."""
-    return _Words(plan, None).sentence()
+    """Give one sentence for a plan, naming every entity as the knowledge base does.
+
+    What was chosen for the asker or is not known follows in parentheses.
+    """
+    return "".join([_Words(plan, None).sentence(), *(f" ({note})" for note in plan.notes)])
 
 
 class _Words:
@@ -65,7 +68,7 @@ class _Words:
                 who = [self.operand(each.entity) for each in candidates]
                 said = {_Words(self.plan, each.entity).step(each.measure) for each in candidates}
                 if len(said) == 1:
-                    end = self.extreme(extreme, candidates[0].measure)
+                    end = extreme_word(self.plan, extreme, candidates[0].measure)
                     return f"which of {_and(who)} has the {end} value of: {said.pop()}"
                 by = (
                     f"{name} by {self.step(each.measure)}"
@@ -92,11 +95,6 @@ class _Words:
                 return f"whether {self.step(of)} is {bounds}"
             case Holds(member, step):
                 return f"whether {self.operand(member)} is {self.step(step)}"
-
-    def extreme(self, extreme: Extreme, measure: Reference) -> str:
-        if value_kind(self.plan, measure) is ValueKind.TIME:
-            return "earliest" if extreme is Extreme.LEAST else "latest"
-        return extreme.value
 
     def operand(self, operand: Operand) -> str:
         if self.it is not None and operand == self.it:

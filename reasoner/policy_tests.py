@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import yaml
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 from .atom import Atom, Variable
 from .clause import Policy
@@ -149,7 +149,7 @@ class _Reader:
         for key, value in node.value:
             name = str(key.value)
             if name not in keys:
-                near = process.extractOne(name, keys, score_cutoff=60)
+                near = process.extractOne(name, keys, scorer=fuzz.ratio, score_cutoff=60)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
                 self.report(key, f"{name!r} is no key of {what}{hint}")
             elif name in found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .atom import Variable
 from .clause import Clause, Comparison, Expression, Operation, Positive
@@ -13,10 +13,6 @@ from .magic import is_definition, positive_names
 
 Place = tuple[Signature, int]
 """An argument position of a predicate."""
-
-
-def _recursive_groups(clauses: Sequence[Clause]) -> dict[Signature, int]:
-    return components(dependencies(clauses))
 
 
 def _origins(clause: Clause) -> dict[str, tuple[set[str], bool]]:
@@ -66,7 +62,7 @@ def creating_cycles(clauses: Sequence[Clause]) -> Iterator[tuple[Clause, str]]:
     Source: weak acyclicity, Fagin, Kolaitis, Miller, Popa 2005, "Data exchange: semantics and query
     answering", section 3; we take computed values for existential ones.
     """
-    group = _recursive_groups(clauses)
+    group = components(dependencies(clauses))
     edges: dict[Place, set[Place]] = {}
     creating: list[tuple[Clause, str, Place, Place]] = []
     for clause in clauses:
@@ -98,14 +94,13 @@ def creating_cycles(clauses: Sequence[Clause]) -> Iterator[tuple[Clause, str]]:
             yield clause, name
 
 
-def is_right_recursive(clause: Clause, clauses: Sequence[Clause]) -> bool:
+def is_right_recursive(clause: Clause, group: Mapping[Signature, int]) -> bool:
     """Whether the one recursive atom comes after others and keeps the last argument of the head.
 
-    Asked with the first argument known, such a rule demands the predicate for every intermediate
-    value, and all pairs are captured.
+    `group` numbers components of predicates that read each other. Asked with the first argument
+    known, such a rule demands the predicate for every value between, and all pairs are captured.
     """
     head = clause.head
-    group = _recursive_groups(clauses)
     atoms = [literal.atom for literal in clause.body if isinstance(literal, Positive)]
     recursive = [atom for atom in atoms if group.get(atom.signature) == group[head.signature]]
     if len(recursive) != 1 or recursive[0].signature != head.signature or len(atoms) < 2:

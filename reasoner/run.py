@@ -10,7 +10,7 @@ from kb.quantity import Truth
 
 from . import arithmetic
 from .arithmetic import UNKNOWN, Result, Undetermined
-from .atom import render_term
+from .atom import Atom, Variable, render_term
 from .certainty import Certainty, Ground, Record
 from .clause import AggregateFunction, Operator
 from .codegen import CompiledGoal
@@ -32,6 +32,11 @@ class Budget:
     max_instances: int | None = None
     max_answers: int | None = None
     clock: Callable[[], float] | None = None
+
+    def start(self) -> float:
+        """Give the time by the clock, in seconds; 0 where no deadline is set."""
+        has_deadline = self.clock is not None and self.deadline_ms is not None
+        return self.clock() if self.clock is not None and has_deadline else 0.0
 
 
 UNLIMITED = Budget()
@@ -89,13 +94,16 @@ class Run:
         facts: FactBase,
         valid_on: datetime.date | None,
         budget: Budget,
+        *,
+        start: float,
+        tainted: frozenset[Signature],
     ) -> None:
         self.compiled, self.facts, self.valid_on = compiled, facts, valid_on
         self.terms = facts.terms()
         self.records: list[Record] = []
         self.record = self.records.append
         self.doubts: dict[Record, tuple[Truth, ...]] = {}
-        self.tainted: set[Signature] = set()
+        self.tainted: set[Signature] = set(tainted)
         self.tables: list[dict[Key, object]] = [{} for _ in compiled.nodes]
         self.memos: list[dict[Key, Sequence[Row]]] = [{} for _ in compiled.indexes]
         self.constants = [self.terms.intern(constant) for constant in compiled.constants]
@@ -107,9 +115,7 @@ class Run:
             is_stated=self.is_stated,
         )
         self._clock = budget.clock if budget.deadline_ms is not None else None
-        self._end = (
-            self._clock() + (budget.deadline_ms or 0) / 1000 if self._clock is not None else 0.0
-        )
+        self._end = start + (budget.deadline_ms or 0.0) / 1000
         self._most = budget.max_instances
         self.first_limit = _STRIDE if self._most is None else min(_STRIDE, self._most)
 
@@ -124,8 +130,8 @@ class Run:
             return min(_STRIDE, left)
         return _STRIDE
 
-    def answer(self, key: Key) -> Sequence[Row]:
-        """Answer the goal's call in full. Raises Cut."""
+    def answer(self, goal: Atom) -> bool:
+        """Answer the goal's call; false where the budget cut it."""
         compiled = self.compiled
         lookups = [
             self.facts.lookup(signature, bound, self.valid_on)
@@ -134,7 +140,16 @@ class Run:
         root = compiled.bind(
             self, self.constants, lookups, compiled.operators, self.tables, self.memos
         )
-        return root(key)  # type: ignore[return-value]  # generated code
+        try:
+            root(self.key(goal))
+        except (Cut, RecursionError):
+            return False
+        return True
+
+    def key(self, goal: Atom) -> Key:
+        """Give the key of the goal's call."""
+        known = [self.terms.intern(a) for a in goal.arguments if not isinstance(a, Variable)]
+        return known[0] if len(known) == 1 else tuple(known)
 
     def loop(self, number: int) -> None:
         """Report a call that depends on its own negation."""
@@ -171,30 +186,37 @@ class Run:
         """Judge `not` of a derived call with its complete possible answers."""
         signature = self.compiled.nodes[number].signature
         if not rows:
-            uses = self.compiled.plan.uses(signature)
-            return Truth.TRUE if uses.isdisjoint(self.tainted) else Truth.UNDETERMINED
+            return Truth.UNDETERMINED if self.is_tainted(signature) else Truth.TRUE
         if not self.doubts or any(self.certainty.holds((signature, row)) for row in rows):
             return Truth.FALSE
         return Truth.UNDETERMINED
+
+    def is_tainted(self, signature: Signature) -> bool:
+        """Whether a predicate may have rows that were not found, for want of a value."""
+        return not self.compiled.plan.uses(signature).isdisjoint(self.tainted)
 
     def certain(self, calls: Sequence[tuple[int, Row]]) -> bool:
         """Whether all the derived rows are certain."""
         nodes = self.compiled.nodes
         return all(self.certainty.holds((nodes[number].signature, row)) for number, row in calls)
 
-    def aggregate(self, name: str, found: dict[Row, bool]) -> tuple[Result, Truth]:
-        """Aggregate distinct rows, each with whether it is certain."""
+    def aggregate(
+        self, name: str, found: dict[Row, bool], numbers: tuple[int, ...]
+    ) -> tuple[Result, Truth]:
+        """Aggregate distinct rows, each with whether it is certain, read from derived nodes."""
         value = self.terms.value
         rows = [tuple([value(number) for number in row]) for row in found]
         rows.sort(key=lambda row: [render_term(term) for term in row])
         result = arithmetic.aggregate(AggregateFunction(name), rows)
-        if isinstance(result, Undetermined) or self.tainted or not all(found.values()):
+        if isinstance(result, Undetermined) or not all(found.values()):
+            return result, Truth.UNDETERMINED
+        if self.tainted and any(self.is_tainted(self.compiled.nodes[n].signature) for n in numbers):
             return result, Truth.UNDETERMINED
         return result, Truth.TRUE
 
     def is_stated(self, ground: Ground) -> bool:
         """Whether facts give the row."""
-        return bool(self.facts.facts_at(*ground, self.valid_on))
+        return self.facts.states(*ground, self.valid_on)
 
     def fill(self, parts: tuple[int, ...], record: Record) -> Row:
         """Put values of a record and constants into a template."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib import resources
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 from kb.errors import ValueUnreadable
 from kb.quantity import parse_date, parse_number, parse_quantity
@@ -126,7 +126,7 @@ def _one_of(names: list[str]) -> str:
 
 
 def _nearest(name: str, choices: list[str]) -> str:
-    found = process.extractOne(name, choices)
+    found = process.extractOne(name, choices, scorer=fuzz.ratio)
     return f"; did you mean {found[0]!r}?" if found and found[1] >= 60 else ""
 
 
@@ -135,6 +135,7 @@ class _Builder:
     """Turns the tree of one statement into clauses; `_` becomes a fresh variable."""
 
     taken: set[str]
+    may_number: bool = False
     fresh: int = 0
 
     def variable(self) -> Variable:
@@ -151,6 +152,8 @@ class _Builder:
             case "string":
                 return _text_of(first)
             case "variable":
+                if not self.may_number and _NUMBERED.fullmatch(str(first)):
+                    raise Fault(_start_of(tree), "syntax", f"{first} is no variable; write _")
                 return Variable(str(first))
             case "anonymous":
                 return self.variable()
@@ -346,7 +349,7 @@ def read_statement(text: str) -> tuple[Rule | Declaration | None, tuple[Fault, .
             return _declaration(functor, name, has_body=rest is not None), ()
     except Fault as fault:
         return None, (fault,)
-    builder = _Builder(set(_NUMBERED.findall(text)))
+    builder = _Builder(set())
     faults: list[Fault] = []
     atom: Atom | None = None
     body: list[Literal] = []
@@ -383,7 +386,7 @@ def _declaration(tree: Tree[Token], name: str, *, has_body: bool) -> Declaration
 def read_goal(text: str) -> Atom:
     """Read one atom, with or without a full stop. Raises Fault."""
     tree = _parse(text, "goal")
-    builder = _Builder(set(_NUMBERED.findall(text)))
+    builder = _Builder(set(_NUMBERED.findall(text)), may_number=True)
     return builder.atom(_subtree(_subtree(tree.children[0]).children[0]))
 
 

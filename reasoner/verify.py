@@ -16,6 +16,7 @@ import argparse
 import calendar
 import datetime
 import functools
+import gc
 import gzip
 import hashlib
 import json
@@ -1229,7 +1230,7 @@ class Rule:
 
     __slots__ = (
         *("body", "cite", "head", "head_names", "head_text", "id", "plans", "says", "sign", "text"),
-        *("tree", "variables"),
+        *("head_row", "tree", "variables"),
     )
 
     def __init__(
@@ -1240,6 +1241,7 @@ class Rule:
         self.sign = signature(self.head)
         self.head_text = atom_writer(self.head)
         self.head_names = frozenset(expression_variables(self.head))
+        self.head_row = row_maker(self.head)
         self.body = read_body(tree["body"])
         self.variables = self.head_names.union(
             *(literal.names for literal in self.body if literal.kind != "absent")
@@ -1254,17 +1256,71 @@ class Rule:
         return self.plans[key]
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A body literal in its place: `assigns` is the variable a test computes, if it does.
+Bindings = dict[str, str]
+"""Values of variables, as canonical terms."""
 
-    Of an aggregate, `shared` are the names it shares with its clause, `inner` its conditions.
+
+class Planned:
+    """A body literal in its place, where the variables in `known` are bound.
+
+    `assigns` is the variable a test computes, if it does. Of an aggregate, `shared` are the names
+    it shares with its clause, `inner` its conditions. Of an atom, `bound` are the positions known
+    beforehand, `fresh` the variables a row binds, `repeats` pairs of positions that must agree.
     """
 
-    literal: Literal
-    assigns: str = ""
-    shared: frozenset[str] = frozenset()
-    inner: tuple[Planned, ...] = ()
+    __slots__ = ("assigns", "bound", "call", "fresh", "inner", "literal", "repeats", "shared")
+
+    def __init__(
+        self,
+        literal: Literal,
+        known: set[str],
+        *,
+        assigns: str = "",
+        shared: frozenset[str] = frozenset(),
+        inner: tuple[Planned, ...] = (),
+    ) -> None:
+        self.literal, self.assigns, self.shared, self.inner = literal, assigns, shared, inner
+        bound: list[int] = []
+        fresh: dict[str, int] = {}
+        repeats: list[tuple[int, int]] = []
+        for position, item in enumerate(literal.tree.get("arguments", ())):
+            name = item.get("variable")
+            if name is None or name in known:
+                bound.append(position)
+            elif name in fresh:
+                repeats.append((fresh[name], position))
+            else:
+                fresh[name] = position
+        self.bound, self.repeats = tuple(bound), repeats
+        self.fresh = list(fresh.items())
+        self.call = row_maker(literal.tree, known)
+
+    def extend(self, bindings: Bindings, row: Arguments) -> Bindings | None:
+        """Bind what a row binds; None where a variable would have two values."""
+        for first, second in self.repeats:
+            if row[first] != row[second]:
+                return None
+        if not self.fresh:
+            return bindings
+        extended = bindings.copy()
+        for name, position in self.fresh:
+            extended[name] = row[position]  # type: ignore[assignment]  # rows are ground
+        return extended
+
+
+def row_maker(tree: Tree, known: set[str] | None = None) -> Callable[[Bindings], Arguments]:
+    """Make a fast writer of the arguments of an atom; None for variables not in `known`."""
+    items = tree.get("arguments", ())
+    names = [item.get("variable") for item in items]
+    if len(items) > 1 and all(name and (known is None or name in known) for name in names):
+        return operator.itemgetter(*names)
+    parts = [
+        (name if known is None or name in known else "", None)
+        if name
+        else ("", write_term(item, _UNBOUND))
+        for name, item in zip(names, items, strict=True)
+    ]
+    return lambda bindings: tuple([bindings[name] if name else text for name, text in parts])
 
 
 def ordered(body: Sequence[Literal], bound: set[str], outer: frozenset[str]) -> list[Planned]:
@@ -1281,7 +1337,7 @@ def ordered(body: Sequence[Literal], bound: set[str], outer: frozenset[str]) -> 
                 break
         else:
             literal = min(waiting, key=lambda item: _rank(item, bound))
-            planned = Planned(literal)
+            planned = Planned(literal, bound)
         waiting.remove(literal)
         plan.append(planned)
         bound |= literal.names
@@ -1310,13 +1366,13 @@ def _ready(
     match literal.kind:
         case "comparison":
             if not free:
-                return Planned(literal)
+                return Planned(literal, bound)
             if literal.tree["operator"] != "=":
                 return None
             for side, other in (("left", "right"), ("right", "left")):
                 name = literal.tree[side].get("variable", "")
                 if free == {name} and name not in held | expression_variables(literal.tree[other]):
-                    return Planned(literal, name)
+                    return Planned(literal, bound, assigns=name)
             return None
         case "aggregate":
             inside = (
@@ -1333,8 +1389,8 @@ def _ready(
                 if literal.tree["operator"] != "=" or not name or name in held:
                     return None
             inner = tuple(ordered(literal.conditions, set(shared), shared))
-            return Planned(literal, name, shared, inner)
-    return None if free else Planned(literal)
+            return Planned(literal, bound, assigns=name, shared=shared, inner=inner)
+    return None if free else Planned(literal, bound)
 
 
 @dataclass(frozen=True)
@@ -1523,7 +1579,7 @@ class Calls:
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[Arguments, bool]] = {}
-        self._indexes: dict[tuple[str, tuple[int, ...]], dict[Arguments, list[Arguments]]] = {}
+        self._indexes: dict[tuple[str, tuple[int, ...]], dict[object, list[Arguments]]] = {}
 
     def add(self, sign: str, row: Arguments, *, certain: bool = True) -> bool:
         """Add a row; False if it was there already."""
@@ -1533,26 +1589,33 @@ class Calls:
         rows[row] = certain
         for (other, bound), index in self._indexes.items():
             if other == sign:
-                index.setdefault(tuple(row[i] for i in bound), []).append(row)
+                key = row[bound[0]] if len(bound) == 1 else tuple([row[i] for i in bound])
+                index.setdefault(key, []).append(row)
         return True
 
-    def matching(self, sign: str, call: Arguments) -> Sequence[Arguments]:
+    def matching(
+        self, sign: str, call: Arguments, bound: tuple[int, ...] | None = None
+    ) -> Sequence[Arguments]:
         """Give the rows that agree with the bound arguments of a call, in order of addition."""
         rows = self.rows.get(sign)
         if not rows:
             return ()
-        bound = tuple(i for i, item in enumerate(call) if item is not None)
+        if bound is None:
+            bound = tuple(i for i, item in enumerate(call) if item is not None)
         if len(bound) == len(call):
             return (call,) if call in rows else ()
         if not bound:
             return list(rows)
+        single = bound[0] if len(bound) == 1 else None
         index = self._indexes.get((sign, bound))
         if index is None:
             index = {}
             for row in rows:
-                index.setdefault(tuple(row[i] for i in bound), []).append(row)
+                key = row[single] if single is not None else tuple([row[i] for i in bound])
+                index.setdefault(key, []).append(row)
             self._indexes[sign, bound] = index
-        return index.get(tuple(call[i] for i in bound), ())
+        wanted = call[single] if single is not None else tuple([call[i] for i in bound])
+        return index.get(wanted, ())
 
 
 def extend(tree: Tree, bindings: dict[str, str], row: Arguments) -> dict[str, str] | None:
@@ -2403,8 +2466,13 @@ class Examination:
             sign, row = f"{sign[:-1]}2", row[:2]
         return (sign, row) in self.masked
 
-    def rows_of(self, sign: str, args: Arguments, where: str) -> list[tuple[Arguments, bool]]:
-        """Give the answers of the call that covers a call, each with whether it is certain."""
+    def rows_of(
+        self, sign: str, args: Arguments, where: str, *, positive: bool = False
+    ) -> list[tuple[Arguments, bool]]:
+        """Give the answers of the call that covers a call, each with whether it is certain.
+
+        Contested rows support nothing, but they are not absent either.
+        """
         for bound, group in self.calls.get(sign, {}).items():
             if any(args[i] is None for i in bound):
                 continue
@@ -2416,7 +2484,7 @@ class Examination:
             return [
                 (row, certain[row])
                 for row in call.answers.matching(sign, args)
-                if not self.is_masked(sign, row)
+                if not (positive and self.is_masked(sign, row))
             ]
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
@@ -2431,16 +2499,17 @@ class Examination:
                 yield bound, certain
                 continue
             planned = plan[index]
-            literal, tree = planned.literal, planned.literal.tree
+            literal = planned.literal
             match literal.kind:
                 case "positive":
-                    call = arguments(tree, bound)
-                    for row, sure in reversed(self.rows_of(literal.sign, call, where)):
-                        extended = extend(tree, bound, row)
+                    for row, sure in reversed(
+                        self.rows_of(literal.sign, planned.call(bound), where, positive=True)
+                    ):
+                        extended = planned.extend(bound, row)
                         if extended is not None:
                             stack.append((index + 1, extended, certain and sure))
                 case "absent":
-                    rows = self.rows_of(literal.sign, arguments(tree, bound), where)
+                    rows = self.rows_of(literal.sign, planned.call(bound), where)
                     if not any(sure for _, sure in rows):
                         stack.append((index + 1, bound, certain and not rows))
                 case "comparison":
@@ -2549,7 +2618,7 @@ class Examination:
     def check_calls(self) -> None:
         """Re-enumerate the rule bodies of every demand, and re-read every lookup."""
         demanded = {demand.sign for demand in self.demands}
-        renamed = self._has_other_names()
+        renamed = bool(self.lookups) and self._has_other_names()
         for demand in self.demands:
             self._check_demand(demand)
         for lookup in self.lookups:
@@ -2572,10 +2641,12 @@ class Examination:
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
                 continue
+            if not self._binds_head(rule, bindings):
+                continue  # a fact about everything, such as under(V, V), binds nothing here
             for bound, certain in self.enumerate(rule.plan(bindings), bindings, demand.where):
-                head = arguments(rule.head, bound)
-                if None in head or self.is_masked(demand.sign, head):
-                    continue  # a fact about everything, such as under(V, V), binds nothing here
+                head = rule.head_row(bound)
+                if self.is_masked(demand.sign, head):
+                    continue
                 if head not in rows or (certain and not rows[head]):
                     reject(
                         "WITNESS_INCOMPLETE",
@@ -2583,6 +2654,10 @@ class Examination:
                         f"rule {rule.id} gives {write_call(demand.sign, head)}, "
                         "which is not among the answers",
                     )
+
+    @staticmethod
+    def _binds_head(rule: Rule, bindings: Bindings) -> bool:
+        return bool(rule.body) or rule.head_names <= bindings.keys()
 
     def _check_lookup(self, lookup: Call) -> None:
         rows = set(lookup.answers.rows.get(lookup.sign, {}))
@@ -2908,24 +2983,24 @@ class Examination:
         certificate = self.certificate
         if not certificate["answers"]:
             return
-        steps = {step["id"]: step for step in certificate["steps"]}
+        steps = certificate["steps"]
         budget = 200_000 + 40 * len(steps)
         done = True
         for answer in certificate["answers"]:
-            needed, waiting = {answer["step"]}, [answer["step"]]
-            while waiting:
-                for premise in steps[waiting.pop()]["premises"]:
-                    if premise not in needed:
-                        needed.add(premise)
-                        waiting.append(premise)
+            last = int(answer["step"][1:])
+            needed = {answer["step"]}
             leaves: dict[str, list[Ground]] = {}
-            for name in sorted(needed, key=lambda item: int(item[1:])):
-                step = steps[name]
+            for number in range(last - 1, -1, -1):  # premises come before what they prove
+                step = steps[number]
+                name = step["id"]
+                if name not in needed:
+                    continue
+                needed.update(step["premises"])
                 if "rule" in step or name not in self.atoms:
                     continue
-                unit = step.get("statement") if step["kind"] == "stated" else None
-                atom = self.check_atom(step["conclusion"], "steps")
-                leaves.setdefault(unit or step["conclusion"], []).append(atom)
+                conclusion = step["conclusion"]
+                unit = step["statement"] if step["kind"] == "stated" else conclusion
+                leaves.setdefault(unit, []).append(self.check_atom(conclusion, "steps"))
             goal = self.check_atom(answer["atom"], "answers")
             search = Derivation(self, leaves, budget)
             spare = search.spare_leaf(goal)
@@ -2963,7 +3038,7 @@ class Derivation:
             for sign, row in atoms:
                 self.facts.add(sign, row)
                 self.given.setdefault((sign, row), []).append(unit)
-        self.instances: dict[Ground, list[tuple[Ground, ...]]] = {}
+        self.instances: dict[Ground, dict[tuple[Ground, ...], None]] = {}
 
     def spare_leaf(self, goal: Ground) -> str | None:
         """Give a leaf without which the goal still follows, or None if there is none."""
@@ -2984,7 +3059,6 @@ class Derivation:
         tables: dict[Ground, dict[Arguments, None]] = {}
         waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
-        seen: set[tuple[Any, ...]] = set()
 
         def call(sign: str, pattern: Arguments) -> Ground:
             key = (sign, pattern)
@@ -2994,7 +3068,7 @@ class Derivation:
                 first = pattern[0] if pattern else None
                 for rule in rules[sign] if first is None else named[sign](first):
                     bindings = unify_head(rule.head, pattern)
-                    if bindings is not None:
+                    if bindings is not None and (rule.body or rule.head_names <= bindings.keys()):
                         tasks.append((rule, rule.plan(bindings), 0, bindings, key, ()))
             return key
 
@@ -3007,30 +3081,26 @@ class Derivation:
                 return
             rule, plan, index, bindings, key, tail = tasks.pop()
             if index == len(plan):
-                head = arguments(rule.head, bindings)
-                if None in head:
-                    continue
-                mark = (rule.id, head, tail)
+                head = rule.head_row(bindings)
                 atom = (key[0], head)
-                if mark not in seen:
-                    seen.add(mark)
-                    if atom not in tail:
-                        self.instances.setdefault(atom, []).append(tail)
+                if atom not in tail:
+                    self.instances.setdefault(atom, {})[tail] = None
                 if head not in tables[key]:
                     tables[key][head] = None
                     for item in waiting[key]:
                         self._continue(item, key[0], head, tasks)
                 continue
-            literal = plan[index].literal
+            planned = plan[index]
+            literal = planned.literal
             if literal.kind != "positive":
-                extended = self._test(plan[index], bindings)
+                extended = self._test(planned, bindings)
                 if extended is not None:
                     tasks.append((rule, plan, index + 1, extended, key, tail))
                 continue
             item = (rule, plan, index, bindings, key, tail)
-            pattern = arguments(literal.tree, bindings)
+            pattern = planned.call(bindings)
             if literal.sign not in rules:
-                for row in self.facts.matching(literal.sign, pattern):
+                for row in self.facts.matching(literal.sign, pattern, planned.bound):
                     self._continue(item, literal.sign, row, tasks)
                 continue
             other = call(literal.sign, pattern)
@@ -3041,7 +3111,7 @@ class Derivation:
     @staticmethod
     def _continue(item: _Waiting, sign: str, row: Arguments, tasks: list[_Waiting]) -> None:
         rule, plan, index, bindings, key, tail = item
-        extended = extend(plan[index].literal.tree, bindings, row)
+        extended = plan[index].extend(bindings, row)
         if extended is not None:
             tasks.append((rule, plan, index + 1, extended, key, (*tail, (sign, row))))
 
@@ -3064,9 +3134,10 @@ class Derivation:
         seen, waiting = {goal}, [goal]
         while waiting:
             atom = waiting.pop()
-            ways: list[set[Any]] = [set(tail) for tail in self.instances.get(atom, ())]
-            ways += [{unit} for unit in self.given.get(atom, ())]
-            for item in set.intersection(*ways) if ways else ():
+            ways: list[Iterable[Any]] = [*self.instances.get(atom, ())]
+            ways += [(unit,) for unit in self.given.get(atom, ())]
+            shared = ways[0] if len(ways) == 1 else set.intersection(*map(set, ways))
+            for item in shared:
                 if isinstance(item, str):
                     forced.add(item)
                 elif item not in seen:
@@ -3278,6 +3349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--expect-goal", help="text of the goal")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
+    gc.disable()  # one certificate, then the program ends
     try:
         data = options.certificate.read_bytes()
     except OSError as error:

@@ -15,8 +15,11 @@ from .export.wording import plain_atom, sentence
 # Certificates are JSON whose schema the verifier checks; here members are read as they are.
 Json = Mapping[str, Any]
 
-QUOTES = 12
+QUOTES = 50
 """Quotes shown with one answer; its certificate holds them all."""
+
+QUOTE_BYTES = 1024 * 1024
+"""Size from which further answers come without quotes, so that a message never grows too large."""
 
 
 def answer_messages(
@@ -24,15 +27,19 @@ def answer_messages(
 ) -> list[common_pb2.Answer]:
     """Translate answers `{"atom", "step"}` in their order."""
     steps = {step["id"]: step for step in certificate["steps"]}
-    return [
-        common_pb2.Answer(
+    messages: list[common_pb2.Answer] = []
+    size = 0
+    for answer in found:
+        message = common_pb2.Answer(
             atom=answer["atom"],
             bindings=_bindings(goal, answer["atom"]),
             label=_label(steps.get(answer["step"]), answer["atom"], certificate),
-            quotes=_quotes(answer["step"], steps, certificate),
         )
-        for answer in found
-    ]
+        if size < QUOTE_BYTES:
+            message.quotes.extend(_quotes(answer["step"], steps, certificate))
+        size += message.ByteSize()
+        messages.append(message)
+    return messages
 
 
 def _bindings(goal: Atom, text: str) -> dict[str, str]:

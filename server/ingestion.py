@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from proofweave.v1 import common_pb2, knowledge_pb2
 
+from extract.candidate import Candidate, Rejection
 from kb.document import decode
 from kb.errors import ProofweaveError
 from kb.table_mapping import TableMapping
 from kb.tables import import_table
 
-from .errors import RequestRejected, UploadTooLarge
+from .errors import DeadlinePassed, RequestRejected, UploadTooLarge
 from .knowledge import Knowledge
 from .status import problems_of
 from .translate import document_message
@@ -76,10 +77,13 @@ def uploads(
 
 
 def ingest_upload(
-    knowledge: Knowledge, upload: Upload, *, index: int, run: str
+    knowledge: Knowledge, upload: Upload, *, index: int, run: str, poll: Callable[[], None]
 ) -> knowledge_pb2.DocumentOutcome:
-    """Read, extract, ground and store one file; a bad file is an outcome, not an error."""
-    from extract.ingest import ingest_document  # loads the language pipeline, a second or two
+    """Read, extract, ground and store one file; a bad file is an outcome, not an error.
+
+    `poll` is called between sections and raises where the work is no longer wanted.
+    """
+    from extract.ingest import admit, ingest_progress  # loads the language pipeline
 
     outcome = knowledge_pb2.DocumentOutcome(index=index, file_name=upload.header.file_name)
     try:
@@ -90,11 +94,19 @@ def ingest_upload(
             media_type=upload.header.media_type or None,
             limit=upload.limit,
         )
-        extraction = ingest_document(knowledge.dimensions(), knowledge.packs.packs, document)
+        candidates: list[Candidate] = []
+        rejections: list[Rejection] = []
+        for progress in ingest_progress(knowledge.dimensions(), knowledge.packs.packs, document):
+            poll()
+            candidates += progress.candidates
+            rejections += progress.rejected
+        extraction = admit(candidates, document, rejected=rejections)
         refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
         admission = knowledge.base.admit(
             document, data, extraction.grounded, run=run, rejected=refused
         )
+    except DeadlinePassed:
+        raise
     except ProofweaveError as error:
         outcome.rejected.CopyFrom(problems_of(error)[0])
         return outcome

@@ -16,6 +16,7 @@ from extract.question_lexicon import load_lexicon
 from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
+from kb.records import EventKind
 from reasoner.facts import FactBase, Signature, facts_of
 
 from .errors import RequestRejected
@@ -24,6 +25,11 @@ from .nearest import nearest
 from .pack_files import ChosenPacks, choose_packs
 
 PACKS_FILE = "packs.yaml"
+
+WITHOUT_FACTS = frozenset(
+    {EventKind.POLICY_PUBLISHED, EventKind.DIMENSION_DEFINED, EventKind.CANDIDATES_REJECTED}
+)
+"""Events after which the facts are what they were."""
 
 
 def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...]) -> tuple[str, ...]:
@@ -70,16 +76,29 @@ class Knowledge:
         return QuestionGrammar(load_lexicon(self.packs.folders))
 
     def facts(self) -> FactBase:
-        """Give the facts of the newest revision; built once per revision.
+        """Give the facts of the newest revision; built anew where an event changed them.
 
         Statements are visible by their validity; the day is chosen when they are used.
         """
         with self._lock:
             revision = self.base.revision
-            if self._facts is None or self._facts[0] != revision:
-                rows = self.base.every_statement()
-                self._facts = (revision, FactBase(fact for row in rows for fact in facts_of(*row)))
-            return self._facts[1]
+            known = self._facts
+            if known is not None and (
+                known[0] == revision or self.base.kinds_since(known[0]) <= WITHOUT_FACTS
+            ):
+                self._facts = (revision, known[1])
+                return known[1]
+            rows = self.base.every_statement()
+            facts = FactBase(fact for row in rows for fact in facts_of(*row))
+            self._facts = (revision, facts)
+            return facts
+
+    def prepare(self) -> None:
+        """Load what the first question needs, so that it is answered like any other."""
+        self.facts()
+        self.names()
+        self.predicates()
+        _ = self.grammar
 
     def dimensions(self) -> tuple[Dimension, ...]:
         """Give the dimensions of the newest revision, by name."""

@@ -52,7 +52,11 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         for index, upload in enumerate(uploads(request_iterator, limit=limit)):
             check_call(context)
             outcome = ingest_upload(
-                knowledge, upload, index=index, run=self._desk.requester(context)
+                knowledge,
+                upload,
+                index=index,
+                run=self._desk.requester(context),
+                poll=lambda: check_call(context),
             )
             outcomes.append(outcome)
             yield pb.IngestDocumentsResponse(outcome=outcome)

@@ -19,12 +19,13 @@ from reasoner.verify import Report, verify_bytes
 from .certificates import quoted_sources, stored_texts
 from .errors import RequestRejected
 from .export.table import EXPORTERS
+from .graphs import decide_graph
 from .policies import read_policy, run_policy_tests
-from .reasoning import budget_of, decide_request, decision_message, ground_of
+from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .source_folder import texts_in
 from .status import problem_of
-from .supporting import explain_why_not, stream_supports
+from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
 from .versions import VERSIONS
 
@@ -47,9 +48,13 @@ def decide_files(
 ) -> common_pb2.Decision:
     """Decide a goal from the files of its request."""
     began = time.monotonic()
-    ground = ground_of(goal, None, today=_now().date())
-    atom, decision = decide_request(goal, ground, engine=engine, budget=_budget(budget, settings))
-    message = decision_message(atom, decision)
+    limits = _budget(budget, settings)
+    if goal.WhichOneof("rules") == "hypergraph":
+        message = decide_graph(goal, goal.goal, engine=engine, expired=expiry(limits))
+    else:
+        ground = ground_of(goal, None, today=_now().date())
+        atom, decision = decide_goal(goal.goal, ground, engine=engine, budget=limits)
+        message = decision_message(atom, decision)
     stamp = Timestamp()
     stamp.FromDatetime(_now())
     message.receipt.CopyFrom(

@@ -18,7 +18,7 @@ from reasoner.clause import Policy
 from reasoner.decide import Decision, Request, decide
 from reasoner.evaluate import Budget
 from reasoner.facts import Fact
-from reasoner.plan import Plan
+from reasoner.plan import Period, Plan
 from reasoner.plan_policy import compile_plan
 from reasoner.verdict import AbstentionCode
 
@@ -65,7 +65,7 @@ def answer_question(
     """Decide the goal of a reading."""
     request = Request(
         reading.goal,
-        valid_on,
+        valid_on if reading.plan.period is Period.VALID_ON else None,
         question=reading.plan.question,
         understood_as=reading.plan.understood_as,
     )

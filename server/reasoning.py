@@ -19,7 +19,7 @@ from reasoner.policy import parse_atom
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
 
 from .answers import answer_messages
-from .errors import RequestRejected
+from .errors import NotProvided, RequestRejected
 from .knowledge import Knowledge
 from .policies import find_policy, read_policy
 from .settings import LimitsSection
@@ -44,8 +44,11 @@ def ground_of(
 ) -> Ground:
     """Read the policy, the facts and the assumptions of a request.
 
-    Raises RequestRejected, PolicyRejected, GoalRejected or NotFound, naming the input.
+    Raises RequestRejected, PolicyRejected, GoalRejected or NotFound, naming the input, and
+    NotProvided for a hypergraph, whose goals have no such ground.
     """
+    if message.WhichOneof("rules") == "hypergraph":
+        raise NotProvided("a hypergraph has neither policy nor facts; only its goals are decided")
     files: FactsFiles | None = None
     facts = FactBase() if knowledge is None else knowledge.facts()
     if message.facts_text:
@@ -123,15 +126,15 @@ def budget_of(
     )
 
 
-def decide_request(
-    message: reasoning_pb2.Goal,
+def decide_goal(
+    text: str,
     ground: Ground,
     *,
     engine: reasoning_pb2.Engine.ValueType,
     budget: Budget,
 ) -> tuple[Atom, Decision]:
-    """Decide the goal of a request."""
-    goal = parse_atom(message.goal)
+    """Decide a goal given as text."""
+    goal = parse_atom(text)
     request = Request(goal, ground.valid_on, assumptions=ground.assumptions)
     return goal, decide(
         request,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import grpc
 from google.protobuf import json_format
@@ -18,12 +18,13 @@ from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
 from .errors import DeadlinePassed
+from .graphs import decide_graph
 from .knowledge import Knowledge
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
-from .reasoning import Ground, budget_of, decide_request, decision_message, ground_of
+from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
 from .status import problems_of
-from .supporting import explain_why_not, stream_supports
+from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
 from .versions import VERSIONS
 
@@ -70,37 +71,19 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.ProveGoalRequest, context: Context
     ) -> pb.ProveGoalResponse:
         """Prove a goal under a policy."""
-        began = time.monotonic()
-        knowledge, ground = self._ground(request.goal, context)
-        goal, decision = decide_request(
-            request.goal,
-            ground,
-            engine=request.engine,
-            budget=self._budget(request.budget, context),
-        )
-        return pb.ProveGoalResponse(
-            decision=self._recorded(knowledge, goal, decision, began, context)
-        )
+        decide = self._decider(request.goal, request.budget, request.engine, context)
+        return pb.ProveGoalResponse(decision=decide(request.goal.goal))
 
     def BatchProveGoals(  # noqa: N802
         self, request: pb.BatchProveGoalsRequest, context: Context
     ) -> Iterator[pb.BatchProveGoalsResponse]:
         """Prove many goals under one policy, in order; a goal in error does not stop the rest."""
-        knowledge, ground = self._ground(request.under, context)
+        decide = self._decider(request.under, request.budget, request.engine, context)
         for index, text in enumerate(request.goals):
             check_call(context)
-            began = time.monotonic()
             response = pb.BatchProveGoalsResponse(index=index)
             try:
-                goal, decision = decide_request(
-                    pb.Goal(goal=text, hypergraph=request.under.hypergraph),
-                    ground,
-                    engine=request.engine,
-                    budget=self._budget(request.budget, context),
-                )
-                response.decision.CopyFrom(
-                    self._recorded(knowledge, goal, decision, began, context)
-                )
+                response.decision.CopyFrom(decide(text))
             except ProofweaveError as error:
                 response.problem.CopyFrom(problems_of(error)[0])
             yield response
@@ -129,6 +112,35 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             limits=self._desk.settings.limits,
         )
 
+    def _decider(
+        self,
+        under: pb.Goal,
+        limits: common_pb2.Budget,
+        engine: pb.Engine.ValueType,
+        context: Context,
+    ) -> Callable[[str], common_pb2.Decision]:
+        """Read everything of a request but its goal; gives what decides and records a goal."""
+        knowledge = self._desk.parent(under.parent, context)
+        if under.WhichOneof("rules") == "hypergraph":
+
+            def of_graph(text: str) -> common_pb2.Decision:
+                began = time.monotonic()
+                expired = expiry(self._budget(limits, context))
+                message = decide_graph(under, text, engine=engine, expired=expired)
+                message.receipt.CopyFrom(self._receipt(knowledge, began, context))
+                return message
+
+            return of_graph
+        _, ground = self._ground(under, context)
+
+        def of_policy(text: str) -> common_pb2.Decision:
+            began = time.monotonic()
+            budget = self._budget(limits, context)
+            goal, decision = decide_goal(text, ground, engine=engine, budget=budget)
+            return self._recorded(knowledge, goal, decision, began, context)
+
+        return of_policy
+
     def _ground(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Ground]:
         knowledge = self._desk.parent(goal.parent, context)
         return knowledge, ground_of(goal, knowledge, today=self._desk.today())
@@ -145,6 +157,16 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
 
         return budget_of(budget, self._desk.settings.limits, remaining=remaining, clock=clock)
 
+    def _receipt(self, knowledge: Knowledge, began: float, context: Context) -> common_pb2.Receipt:
+        return common_pb2.Receipt(
+            revision=str(knowledge.base.revision),
+            log_head=knowledge.base.head,
+            requester=self._desk.requester(context),
+            time=self._desk.timestamp(),
+            versions=VERSIONS,
+            elapsed_ms=int((time.monotonic() - began) * 1000),
+        )
+
     def _recorded(
         self,
         knowledge: Knowledge,
@@ -156,14 +178,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Record a decision with its receipt, and translate both."""
         base = knowledge.base
         message = decision_message(goal, decision)
-        receipt = common_pb2.Receipt(
-            revision=str(base.revision),
-            log_head=base.head,
-            requester=self._desk.requester(context),
-            time=self._desk.timestamp(),
-            versions=VERSIONS,
-            elapsed_ms=int((time.monotonic() - began) * 1000),
-        )
+        receipt = self._receipt(knowledge, began, context)
         digest = base.record_verdict(
             decision.certificate,
             json_format.MessageToDict(receipt, preserving_proto_field_name=True),

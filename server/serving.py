@@ -127,6 +127,8 @@ def run(directories: Mapping[str, Path], settings: Settings) -> None:
                     lifespan="off",
                 )
             )
+            for knowledge in bases.bases.values():
+                threading.Thread(target=knowledge.prepare, name="prepare", daemon=True).start()
             with web_server(web) as http_port:
                 names = ", ".join(sorted(bases.bases))
                 print(f"serving {names}: gRPC {host}:{port}, HTTP {host}:{http_port}", flush=True)

@@ -121,6 +121,11 @@ def problems_of(error: kb.ProofweaveError) -> tuple[common_pb2.Problem, ...]:
         for found in findings
         if isinstance(found, Finding)
     )
+    if not problems:  # some errors carry plain sentences
+        problems = tuple(
+            common_pb2.Problem(reason=error.code, message=text)
+            for text in getattr(error, "problems", ())
+        )
     return problems or (common_pb2.Problem(reason=error.code, message=str(error)),)
 
 

@@ -20,7 +20,7 @@ from reasoner.sources import Sources
 from reasoner.supports import supports
 from reasoner.verdict import Verdict
 
-from .reasoning import Ground, decide_request, decision_message
+from .reasoning import Ground, decide_goal, decision_message
 from .settings import LimitsSection
 
 
@@ -122,7 +122,7 @@ def explain_why_not(
     Ground look-ups that found nothing are the candidates, each of cost one. Where a missing fact
     has no known value, the only repair is the list of open requirements, with their variables.
     """
-    goal, decision = decide_request(request.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
+    goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
     response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
     if decision.verdict is Verdict.CERTIFIED or not goal.is_ground:
         return response

@@ -45,11 +45,13 @@ publication_date("Night Ferry", @date("1931")).
 publication_date("Grey Harbour", @date("1940-02-01")).
 publication_date("Salt Road", @date("1955")).
 -spouse("Ada Moreau", "Bruno Keller").
+spouse("Felix Moreau", "Hanna Berg").
 """
 
 NAMES = (
     "Night Ferry", "Salt Road", "Grey Harbour", "The Twin", "Ada Moreau", "Bruno Keller",
-    "Carla Voss", "Dora Lind", "Emil Moreau", "Felix Moreau", "Greta Sand", "Lyon", "Basel",
+    "Carla Voss", "Dora Lind", "Emil Moreau", "Felix Moreau", "Greta Sand",
+    "Hanna Berg", "Lyon", "Basel",
 )  # fmt: skip
 
 

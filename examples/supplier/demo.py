@@ -59,14 +59,17 @@ QUESTIONS = (
 )
 
 SPARQL = """\
+PREFIX dimension: <https://example.org/kb/dimension/>
 PREFIX pw: <https://w3id.org/proofweave/ns#>
-PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
+PREFIX dcterms: <http://purl.org/dc/terms/>
 SELECT ?company ?activity ?quote ?document WHERE {
-  ?dimension rdfs:label "activity" .
-  GRAPH ?evidence { ?subject ?dimension ?value }
-  ?value rdfs:subClassOf* ?class . ?class rdfs:label "Ordinary activity" .
-  ?subject rdfs:label ?company . ?value rdfs:label ?activity .
-  ?evidence pw:quote ?quote ; pw:source ?source . ?source rdfs:label ?document .
+  GRAPH ?place { ?company dimension:activity ?value }
+  ?value skos:broader* ?class ; skos:prefLabel ?activity .
+  ?class skos:prefLabel "Ordinary activity" .
+  ?place pw:quote ?quote .
+  BIND(IRI(STRBEFORE(STR(?place), "#")) AS ?source)
+  ?source dcterms:title ?document .
 } ORDER BY ?company"""
 
 console = Console(highlight=False, soft_wrap=True)
@@ -206,7 +209,7 @@ def ask(channel: grpc.Channel) -> None:
             for answer in reading.decision.answers:
                 console.print(f"    [bold]{answer.label or answer.atom}[/bold]")
                 for quote in answer.quotes:
-                    console.print(f"      “{quote.quote}” — {quote.title}")
+                    console.print(f"      “{' '.join(quote.quote.split())}” — {quote.title}")
             if not reading.decision.answers:
                 raise SystemExit(f"the question {question!r} was not answered")
 
@@ -217,10 +220,13 @@ def check(channel: grpc.Channel, decision: common_pb2.Decision) -> Path:
     certificate.write_bytes(
         export(channel, decision.certificate, certificate_pb2.EXPORT_FORMAT_JSON)
     )
+    sources = OUTPUT / "sources"
+    write_sources(channel, certificate, sources)
     page = OUTPUT / "certificate.html"
     page.write_bytes(export(channel, decision.certificate, certificate_pb2.EXPORT_FORMAT_HTML))
-    console.print(f"  wrote {certificate.relative_to(ROOT)} and {page.relative_to(ROOT)}")
-    accepted = verify(certificate)
+    for path in (certificate, sources, page):
+        console.print(f"  wrote {path.relative_to(ROOT)}")
+    accepted = verify(certificate, sources)
     if accepted.returncode != 0:
         raise SystemExit(f"the certificate was rejected: {accepted.stdout}{accepted.stderr}")
     broken = OUTPUT / "certificate-broken.json"
@@ -234,15 +240,26 @@ def check(channel: grpc.Channel, decision: common_pb2.Decision) -> Path:
     written = json.dumps(quote, ensure_ascii=False)
     broken.write_text(text.replace(written, json.dumps(changed, ensure_ascii=False), 1), "utf-8")
     console.print(f"  changed one character in a copy: “{quote}” became “{changed}”")
-    if verify(broken).returncode == 0:
+    if verify(broken, sources).returncode == 0:
         raise SystemExit("the broken certificate was accepted")
     return page
 
 
-def verify(certificate: Path) -> subprocess.CompletedProcess[str]:
+def write_sources(channel: grpc.Channel, certificate: Path, folder: Path) -> None:
+    """Write the text of every source of a certificate, named by its digest."""
+    knowledge = knowledge_pb2_grpc.KnowledgeServiceStub(channel)
+    folder.mkdir()
+    for digest, source in json.loads(certificate.read_bytes())["sources"].items():
+        name = f"knowledgeBases/-/documents/{digest}"
+        parts = knowledge.ReadDocument(knowledge_pb2.ReadDocumentRequest(name=name))
+        text = "".join(part.text for part in parts)
+        (folder / f"{source['text_sha256']}.txt").write_bytes(text.encode())
+
+
+def verify(certificate: Path, sources: Path) -> subprocess.CompletedProcess[str]:
     """Run the independent verifier, isolated from everything installed."""
     arguments = ["-I", "reasoner/verify.py", str(certificate.relative_to(ROOT))]
-    arguments += ["--sources", str(DOCUMENTS.relative_to(ROOT))]
+    arguments += ["--sources", str(sources.relative_to(ROOT))]
     console.print(f"[dim]$ python {' '.join(arguments)}[/dim]")
     result = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, text=True, capture_output=True, check=False
@@ -262,7 +279,7 @@ def query(address: str) -> None:
     for row in rows:
         values = {name: cell["value"] for name, cell in row.items()}
         console.print(
-            f"  {values['company']}: {values['activity']}  “{values['quote']}” "
+            f"  {values['company']}: {values['activity']}  “{' '.join(values['quote'].split())}” "
             f"[dim]{values['document']}[/dim]"
         )
     if not rows:
@@ -300,7 +317,7 @@ def main() -> int:
             console.print("Three commands to try:")
             console.print(f"  .venv/bin/proofweave ask --server {address} '{QUESTIONS[0]}'")
             console.print(
-                f"  .venv/bin/proofweave prove --server {address} --policy-name {policy} "
+                f"  .venv/bin/proofweave prove --server {address} --policy {policy} "
                 f"--valid-on {VALID_ON} '{goal}'"
             )
             console.print(f"  .venv/bin/proofweave certificate list --server {address}")

@@ -30,6 +30,7 @@ def build() -> typer.Typer:
         ("plan", ask.plan),
         ("prove", prove.prove),
         ("supports", prove.supports),
+        ("review", certificate.review),
         ("export", certificate.export),
         ("sparql", graph.sparql),
         ("serve", local.serve),

@@ -58,11 +58,13 @@ def exit_code(reason: str) -> Exit:
 
 def report(failure: Failure) -> Exit:
     """Print an error on standard error, one line per finding, and give the exit code."""
-    located = [problem for problem in failure.problems if problem.line]
+    listed = failure.problems if len(failure.problems) > 1 else ()
+    located = [problem for problem in failure.problems if problem.line] or listed
     for problem in located:
-        where = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
+        place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
         severity = "warning" if problem.severity == common_pb2.SEVERITY_WARNING else "error"
-        print(f"{severity}: {where}: {problem.message}", file=sys.stderr)
+        where = f"{place}: " if place else ""
+        print(f"{severity}: {where}{' '.join(problem.message.split())}", file=sys.stderr)
     if not located:
         print(f"error: {' '.join(failure.message.split())}", file=sys.stderr)
     return exit_code(failure.reason)

@@ -144,6 +144,7 @@ def goal_request(
             request.policy = policy
     if hypergraph is not None:
         request.hypergraph = _read(hypergraph)
+        request.policy_name = hypergraph.name
     if facts is not None:
         request.facts_text = read_text(facts)
         request.facts_name = facts.name

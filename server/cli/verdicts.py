@@ -58,6 +58,32 @@ def decision_json(decision: common_pb2.Decision, certificate: bytes) -> dict[str
         "certificate_sha256": decision.certificate_sha256,
         "receipt": receipt_json(decision.receipt),
         "name": decision.name or None,
+        **graph_json(decision),
+    }
+
+
+def graph_json(decision: common_pb2.Decision) -> dict[str, Any]:
+    """Give what a hypergraph says of its goal as JSON; nothing for other goals."""
+    if not decision.HasField("graph"):
+        return {}
+    graph = decision.graph
+    return {
+        "proved": graph.proved or None,
+        "units": list(graph.units),
+        "steps": [
+            {
+                "atom": step.atom,
+                "edge": step.edge or None,
+                "premises": list(step.premises),
+                "unit": step.unit or None,
+            }
+            for step in graph.steps
+        ],
+        "cheapest": list(graph.cheapest),
+        "optimality": graph.optimality or None,
+        "violations": [
+            {"edge": found.edge, "head": found.head, "by": found.by} for found in graph.violations
+        ],
     }
 
 
@@ -121,13 +147,32 @@ def show_decision(decision: common_pb2.Decision, proof: str) -> None:
         out.print(first, style=style)
         out.print(rest)
     else:
-        out.print(f"{verdict_word(decision.verdict)} ({code_word(decision.code)})", style=style)
+        code = code_word(decision.code)
+        reason = f" ({code})" if code else ""
+        out.print(f"{verdict_word(decision.verdict)}{reason}: {decision.goal}", style=style)
         for requirement in decision.open:
             show_open(requirement)
+        show_graph(decision.graph)
     if not decision.complete:
         out.print("incomplete: a deadline or a limit cut the work", style="yellow")
     if decision.certificate_sha256:
         out.print(f"certificate {decision.certificate_sha256}", style="dim")
+
+
+def show_graph(graph: common_pb2.GraphProof) -> None:
+    """Print the derivation of a goal of a hypergraph."""
+    out = console()
+    if graph.units:
+        out.print(f"minimal units: {', '.join(graph.units)}")
+    for step in graph.steps:
+        if step.edge:
+            out.print(f"  {step.atom}  by {step.edge} from {', '.join(step.premises)}")
+        else:
+            out.print(f"  {step.atom}  " + (f"stated by {step.unit}" if step.unit else "given"))
+    if graph.cheapest:
+        out.print(f"would be proved by adding ({graph.optimality}): {', '.join(graph.cheapest)}")
+    for found in graph.violations:
+        out.print(f"violation: {found.edge} yields {found.head}, contradicted by {found.by}")
 
 
 def show_open(requirement: common_pb2.OpenRequirement) -> None:

@@ -59,6 +59,13 @@ def test_all_problems_of_a_taxonomy_are_told_together() -> None:
     assert "'x' and 'y' have several most general common kinds, 'm1', 'm2'" in message
 
 
+def test_of_very_many_problems_the_first_are_told_and_the_rest_counted() -> None:
+    crown = [(f"low {i}", f"high {j}") for i in range(9) for j in range(9)]
+    assert len(taxonomy_problems(crown)) == 37
+    with pytest.raises(DimensionRejected, match=r"; and 17 more$"):
+        define_taxonomy("kind", crown)
+
+
 def test_an_ambiguous_pair_goes_live_once_allowed() -> None:
     pairs = [("m1", "x"), ("m1", "y"), ("m2", "x"), ("m2", "y"), ("x", "top"), ("y", "top")]
     assert len(taxonomy_problems(pairs)) == 1

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -129,7 +130,14 @@ def test_passages_of_markdown_stand_under_their_heading() -> None:
         ("a ~~secret~~ b", "a \n\n b"),
         ("a <del>secret</del> b", "a \n\n b"),
         ("a <script>secret</script> b", "a \n\n b"),
+        ("a <span hidden>secret</span> b", "a \n\n b"),
+        ("a <s>secret <s>secret</s> secret</s> b ~~secret~~", "a \n\n b \n\n"),
+        ("~~a <!-- secret --> b~~ c", "\n\n c"),
+        ("~~a\n\n<s>secret</s> b~~", "~~a\n\n\n\n b~~"),
+        ('a <b style="display: none">secret</b> b', "a \n\n b"),
         ("[//]: # (secret)\nb", "\n\n\nb"),
+        ("~~~\nkept\n~~~", "~~~\nkept\n~~~"),
+        ("about ~~ 5 ~~ 6", "about ~~ 5 ~~ 6"),
         ("a ~ b ~ c", "a ~ b ~ c"),
         ("<details>shown</details>", "<details>shown</details>"),
     ],
@@ -211,3 +219,46 @@ def test_quotes_of_plain_text_stand_in_the_source(parts: list[str]) -> None:
     source = "x" + "".join(parts)
     document = decode(source.encode(), name="a.txt")
     assert document.text == source.replace("\r\n", "\n").replace("\r", "\n")
+
+
+PIECES = [
+    b"<![",
+    b"<![CDATA[",
+    b"<!x",
+    b"<!DOCTYPE [<!ELEMENT",
+    b"<?",
+    b"]]>",
+    b"&#x110000;",
+    b"&#0;",
+]
+PIECES += [
+    b"<script>",
+    b"</",
+    b"<p a=",
+    b"'",
+    b'"',
+    b"<!--",
+    b"--",
+    b">",
+    b"~~",
+    b"\xff",
+    b"\x00",
+    b"{",
+    b"[",
+    b"a\n",
+]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=12),
+    st.sampled_from(["", ".gz"]),
+)
+def test_any_bytes_are_decoded_or_rejected(pieces: list[bytes], packing: str) -> None:
+    data = b"".join(pieces)
+    if packing:
+        data = gzip.compress(data)
+    for ending in ("txt", "md", "csv", "html", "json"):
+        with suppress(DocumentRejected):
+            document = decode(data, name=f"a.{ending}{packing}")
+            assert document.text.strip()
+            assert document.text_sha256

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import platform
+import signal
 import socket
 import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyoxigraph
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kb.errors import FormatUnavailable, QueryRejected
 from kb.rdf import RdfProjection
@@ -56,6 +60,40 @@ def test_service_is_refused_before_any_socket(query: str, listener: socket.socke
         listener.accept()
 
 
+def ask_a_worker(store: Path, query: str) -> subprocess.CompletedProcess[bytes]:
+    """Give one query to a worker of its own, which nobody watches."""
+    made = pyoxigraph.Store(str(store))
+    made.extend(
+        pyoxigraph.Quad(
+            pyoxigraph.NamedNode(f"a:{i}"), pyoxigraph.NamedNode("a:p"), pyoxigraph.Literal("x")
+        )
+        for i in range(50)
+    )
+    made.flush()
+    request = {
+        "store": str(store),
+        "namespace": "https://example.org/",
+        "query": query,
+        "media_type": "text/csv",
+        "names_graphs": False,
+        "orders": False,
+        "default_graphs": None,
+        "named_graphs": None,
+        "milliseconds": 100,
+        "rows": 10,
+        "bytes": 1000,
+        "memory": 0,
+    }
+    frame = json.dumps(request).encode()
+    return subprocess.run(
+        [sys.executable, "-c", "from kb.rdf_worker import main; main()"],
+        input=struct.pack(">I", len(frame)) + frame,
+        capture_output=True,
+        cwd=Path(__file__).parents[2],
+        timeout=60,
+    )
+
+
 @pytest.mark.skipif(
     not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "aarch64"),
     reason="the kernel's wall is there on Linux alone",
@@ -63,33 +101,19 @@ def test_service_is_refused_before_any_socket(query: str, listener: socket.socke
 def test_a_worker_cannot_connect_even_when_asked_to(
     tmp_path: Path, listener: socket.socket
 ) -> None:
-    pyoxigraph.Store(str(tmp_path / "store")).flush()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    request = {
-        "store": str(tmp_path / "store"),
-        "namespace": "https://example.org/",
-        "query": f"SELECT * {{ SERVICE <{url}> {{ ?s ?p ?o }} }}",
-        "media_type": "text/csv",
-        "names_graphs": False,
-        "orders": False,
-        "default_graphs": None,
-        "named_graphs": None,
-        "rows": 10,
-        "bytes": 1000,
-        "memory": 0,
-    }
-    frame = json.dumps(request).encode()
-    worker = subprocess.run(
-        [sys.executable, "-c", "from kb.rdf_worker import main; main()"],
-        input=struct.pack(">I", len(frame)) + frame,
-        capture_output=True,
-        cwd=Path(__file__).parents[2],
-        timeout=30,
-        check=True,
-    )
-    assert json.loads(worker.stdout[4:])["status"] == "failed"
+    worker = ask_a_worker(tmp_path / "store", f"SELECT * {{ SERVICE <{url}> {{ ?s ?p ?o }} }}")
+    ready = struct.unpack(">I", worker.stdout[:4])[0]
+    assert json.loads(worker.stdout[4 : 4 + ready]) == {"status": "ready"}
+    assert json.loads(worker.stdout[4 + ready + 4 :])["status"] == "failed"
     with pytest.raises(BlockingIOError):
         listener.accept()
+
+
+def test_a_worker_that_nobody_watches_ends_by_itself(tmp_path: Path) -> None:
+    patterns = " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(30))
+    worker = ask_a_worker(tmp_path / "store", f"SELECT (COUNT(*) AS ?n) {{ {patterns} }}")
+    assert worker.returncode == -signal.SIGALRM
 
 
 @pytest.mark.parametrize(
@@ -163,3 +187,66 @@ def test_the_most_wanted_format_is_chosen(accept: str, expected: str) -> None:
 def test_an_impossible_format_is_refused_with_the_possible_ones(accept: str) -> None:
     with pytest.raises(FormatUnavailable, match=r"text/csv"):
         negotiate(accept, QueryForm.ASK)
+
+
+FRAGMENTS = [
+    "SERVICE <http://127.0.0.1:9/> { ?s ?p ?o }",
+    "SERVICE",
+    "service silent",
+    "<http://127.0.0.1:9/>",
+    "{",
+    "}",
+    "?s ?p ?o .",
+    "?s ?p 'it' .",
+    '?s ?p "SERVICE" .',
+    "?s ?p e:a\\'b .",
+    "?s ?p e:a\\#b .",
+    '?s ?p "a\\\\" .',
+    "?s ?p '''a'b''' .",
+    "?s ?p <a:#b> .",
+    "# it's a comment\n",
+    '# "\r',
+    "FILTER(?a<?b)",
+    "FILTER(1<2&&3>2)",
+    "OPTIONAL {",
+    "BIND(<a:b> AS ?x)",
+    "'",
+    '"',
+    "'''",
+    "<",
+    ">",
+    "\\",
+    "#",
+    "\n",
+    "_:a <a:b> 'x'@en-service .",
+    "?s a e:SERVICE .",
+    "e: ?p :service .",
+]
+
+
+def evaluate(text: str) -> None:
+    result = pyoxigraph.Store().query(text, prefixes={"e": "a:", "": "a:"})
+    if not isinstance(result, pyoxigraph.QueryBoolean):
+        for _ in result:
+            pass
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.sampled_from(["SELECT * {", "ASK {", "PREFIX : <a:b> SELECT * {", "CONSTRUCT WHERE {"]),
+    st.lists(st.sampled_from(FRAGMENTS), max_size=8),
+)
+def test_what_passes_never_makes_the_engine_connect(opening: str, parts: list[str]) -> None:
+    text = " ".join([opening, *parts, "}"])
+    try:
+        read_query(text)
+    except QueryRejected:
+        return
+    # the engine refuses port 9 before it opens a socket, with an error that is no SyntaxError
+    with suppress(SyntaxError):
+        evaluate(text)
+
+
+def test_the_engine_would_connect() -> None:
+    with pytest.raises(OSError, match="port 9"):
+        evaluate(f"SELECT * {{ {FRAGMENTS[0]} }}")

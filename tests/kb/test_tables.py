@@ -299,6 +299,14 @@ def test_importing_reports_and_records_rejections_once(base: KnowledgeBase) -> N
     base.verify_log()
 
 
+def test_a_table_without_rows_is_a_whole_document(base: KnowledgeBase) -> None:
+    text = "s,size\n"
+    document = table(text)
+    report = import_table(base, document, text.encode(), run="r1")
+    assert report.admission.document_is_new
+    assert base.record(document.source_sha256).complete
+
+
 def test_a_bad_mapping_stores_nothing(base: KnowledgeBase) -> None:
     text = "s,,\n"
     with pytest.raises(MappingRejected):

@@ -33,6 +33,7 @@ def test_layout_follows_the_elements(source: str, text: str) -> None:
     "hidden",
     [
         "<!-- secret -->",
+        "<![if secret]>",
         "<script>var secret;</script>",
         "<style>.secret {}</style>",
         "<noscript>secret</noscript>",
@@ -57,7 +58,8 @@ def test_layout_follows_the_elements(source: str, text: str) -> None:
     ],
 )
 def test_what_is_not_seen_is_no_source(hidden: str) -> None:
-    page = f"<style>.old, #draft {{ color: red; display: none }}</style>before {hidden} after"
+    style = "@media screen { a { color: red } .old, /* } */ #draft { color: red; display: none } }"
+    page = f"<style>{style}</style>before {hidden} after"
     assert text_of(page).split() == ["before", "after"]
 
 

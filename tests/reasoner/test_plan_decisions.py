@@ -23,6 +23,9 @@ from reasoner.verdict import AbstentionCode, Verdict
         ("Which film whose director was born first, Night Ferry or Salt Road?", ["Night Ferry"]),
         ("Which film was released later, Grey Harbour, Night Ferry or Salt Road?", ["Salt Road"]),
         ("Who was born first, the director of Night Ferry or Carla Voss?", ["Ada Moreau"]),
+        ("Who is the child of Emil Moreau?", ["Ada Moreau"]),
+        ("Who is the husband of Hanna Berg?", ["Felix Moreau"]),
+        ("Who are the grandchildren of Felix Moreau?", ["Ada Moreau"]),
         ("Who lived longer, Ada Moreau or Dora Lind?", ["Ada Moreau"]),
     ],
 )
@@ -47,6 +50,7 @@ def test_questions_are_answered(question: str, expected: list[str]) -> None:
         ("Do Ada Moreau and Bruno Keller share the same nationality?", Verdict.REFUTED),
         ("Are both directors of films Night Ferry and Grey Harbour from the same country?",
          Verdict.CERTIFIED),
+        ("Does Ada Moreau have the same nationality as Carla Voss?", Verdict.CERTIFIED),
         ("Are Ada Moreau and Dora Lind from the same country?", Verdict.ABSTAINED),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_server import DOCUMENTS, POLICY
+from live_server import DOCUMENTS, POLICY, POLICY_TESTS
 
 from server.__main__ import main
 
@@ -164,6 +164,18 @@ def test_a_policy_is_checked_without_a_knowledge_base(files: Path, run: Run) -> 
     assert outcome.json["policy"]["name"] == "policies/onboarding@1"
 
 
+def test_the_tests_of_a_policy_are_run(files: Path, run: Run) -> None:
+    assert run("policy", "test", files / "p.lp").code == 2, "there are no tests yet"
+    tests = files / "p.test.yaml"
+    tests.write_text(POLICY_TESTS)
+    outcome = run("policy", "test", files / "p.lp", "--json")
+    assert outcome.code == 1
+    assert (outcome.json["passed"], outcome.json["failed"]) == (2, 1)
+    assert "FAILED  a wrong expectation" in run("policy", "test", files / "p.lp", tests).out
+    tests.write_text(POLICY_TESTS.partition("  - name: a wrong")[0])
+    assert run("policy", "test", files / "p.lp").code == 0
+
+
 def test_assumptions_and_missing_facts(files: Path, run: Run) -> None:
     cover = 'liability_cover(nobody, @quantity("2000000 EUR"))'
     outcome = run("prove", *offline(files), "insured(nobody)", "--assume", cover, "--json")
@@ -175,6 +187,35 @@ def test_assumptions_and_missing_facts(files: Path, run: Run) -> None:
     outcome = run(*question, "--why-not", "--json")
     assert outcome.code == 3
     assert outcome.json["repairs"] == [["b"]]
+
+
+GRAPH = {
+    "format": "proofweave.hypergraph/1",
+    "atoms": ["a", "b", "goal"],
+    "hyperedges": [{"id": "e1", "tail": ["a", "b"], "head": "goal"}],
+    "units": [{"id": "u1", "states": ["a"]}],
+}
+
+
+def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
+    file = files / "graph.json"
+    file.write_text(json.dumps(GRAPH))
+    outcome = run("prove", "--hypergraph", file, "goal", "--json")
+    assert outcome.code == 3
+    assert [found["atom"] for found in outcome.json["open"]] == ["b"]
+    assert outcome.json["cheapest"] == ["b"]
+    file.write_text(json.dumps({**GRAPH, "given": ["b"]}))
+    outcome = run("prove", "--hypergraph", file, "goal", "--json")
+    assert outcome.code == 0
+    assert outcome.json["units"] == ["u1"]
+    assert outcome.json["steps"][-1]["edge"] == "e1"
+    assert "by e1 from a, b" in run("prove", "--hypergraph", file, "goal").out
+    assert run("prove", "--hypergraph", file, "gaol").code == 2
+    file.write_text(json.dumps({**GRAPH, "given": ["c"], "goals": ["d"]}))
+    outcome = run("prove", "--hypergraph", file, "goal")
+    assert outcome.code == 1
+    assert len(outcome.err.splitlines()) == 2
+    assert all(line.startswith("error: ") for line in outcome.err.splitlines())
 
 
 def test_supports_from_files(files: Path, run: Run) -> None:
@@ -234,6 +275,11 @@ def test_the_main_job(kb: Path, files: Path, run: Run) -> None:
     assert run("verify", proof, "--kb", kb).code == 0
     assert run("export", digest, *on, "-o", files / "proof.html").code == 0
     assert "5,000,000" in (files / "proof.html").read_text()
+    unseen = run("review", *on, "--json").json["decisions"]
+    assert [one["name"] for one in unseen] == [one["name"] for one in listed]
+    number = listed[0]["name"].rpartition("/")[2]
+    assert "reviewed by anonymous: fine" in run("review", number, *on, "--comment", "fine").out
+    assert len(run("review", *on, "--json").json["decisions"]) == len(listed) - 1
     other = listed[1]["certificate_sha256"]
     assert run("certificate", "diff", digest, other, *on, "--json").json["equal"] is False
     assert run("log", "verify", *on, "--json").json["valid"] is True
@@ -317,8 +363,9 @@ def test_every_command_has_help_with_an_example(run: Run) -> None:
     groups = {"policy": ("publish", "check", "test", "list"), "pack": ("new", "test")}
     groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
     groups["certificate"] = ("get", "list", "diff")
-    single = "init ingest import ask plan prove supports export sparql serve verify backup restore"
-    commands = [(name,) for name in single.split()]
+    single = "init ingest import ask plan prove supports review export sparql serve verify"
+    single += " backup restore"
+    commands: list[tuple[str, ...]] = [(name,) for name in single.split()]
     commands += [(group, name) for group, names in groups.items() for name in names]
     for command in commands:
         outcome = run(*command, "--help")

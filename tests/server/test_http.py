@@ -80,12 +80,14 @@ def test_sparql_is_answered(web: TestClient) -> None:
 def test_health_and_reflection_answer(live: Live) -> None:
     with grpc.insecure_channel(live.address) as channel:
         health = health_pb2_grpc.HealthStub(channel)
+        check = health.Check  # type: ignore[attr-defined]  # the stubs leave it out
         for service in ("", "proofweave.v1.ReasoningService"):
-            status = health.Check(health_pb2.HealthCheckRequest(service=service)).status
+            status = check(health_pb2.HealthCheckRequest(service=service)).status
             assert status == health_pb2.HealthCheckResponse.SERVING
         stub = reflection_pb2_grpc.ServerReflectionStub(channel)
         request = reflection_pb2.ServerReflectionRequest(list_services="")
-        (response,) = stub.ServerReflectionInfo(iter([request]))
+        ask = stub.ServerReflectionInfo
+        (response,) = ask(iter([request]))  # type: ignore[operator]  # the stubs are incomplete
         names = {service.name for service in response.list_services_response.service}
     assert {f"proofweave.v1.{name}Service" for name in ("Knowledge", "Reasoning")} <= names
 

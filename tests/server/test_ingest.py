@@ -9,6 +9,9 @@ import pytest
 from live_server import DOCUMENTS, Live, send
 from proofweave.v1 import common_pb2, knowledge_pb2
 
+from kb.knowledge_base import KnowledgeBase
+from server.knowledge import Knowledge
+from server.pack_files import choose_packs
 from server.status import failure_of
 
 
@@ -225,3 +228,18 @@ def _import(found: Live, name: str, data: bytes) -> knowledge_pb2.Operation:
     operation = found.services.knowledge.ImportStatements(iter(messages)).operation
     request = knowledge_pb2.GetOperationRequest(name=operation.name, wait_ms=10_000)
     return found.services.knowledge.GetOperation(request).operation
+
+
+def test_facts_follow_the_log(empty: Live) -> None:
+    """An event that brings no facts keeps them; one that does, or takes some away, changes them."""
+    base = KnowledgeBase.open(empty.directory)
+    knowledge = Knowledge("kb", base, choose_packs(["supplier"]))
+    before = knowledge.facts()
+    base.publish_policy("p", "1", "a.\n")
+    assert knowledge.facts() is before
+    outcomes, _ = send(empty.services, {"a.md": DOCUMENTS["acme-insurance.md"].encode()})
+    after = knowledge.facts()
+    assert len(after) > len(before)
+    base.retract_document(outcomes[0].admitted.document.source_sha256)
+    assert len(knowledge.facts()) == len(before)
+    base.close()

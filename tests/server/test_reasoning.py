@@ -116,6 +116,25 @@ def test_a_batch_answers_in_order_and_survives_a_bad_goal(live: Live) -> None:
     ]
 
 
+def test_a_hypergraph_is_decided_for_each_goal(live: Live) -> None:
+    graph = {
+        "format": "proofweave.hypergraph/1",
+        "atoms": ["a", "b", "c"],
+        "hyperedges": [{"id": "e1", "tail": ["a"], "head": "b"}],
+        "units": [{"id": "u1", "states": ["a"]}],
+    }
+    under = pb.Goal(hypergraph=json.dumps(graph).encode())
+    request = pb.BatchProveGoalsRequest(under=under, goals=["b", "c", "d"])
+    first, second, third = live.services.reasoning.BatchProveGoals(request)
+    assert list(first.decision.graph.units) == ["u1"]
+    assert first.decision.receipt.requester == "anonymous"
+    assert second.decision.verdict == common_pb2.VERDICT_ABSTAINED
+    assert third.problem.reason == "GOAL_REJECTED"
+    with pytest.raises(grpc.RpcError) as caught:
+        list(live.services.reasoning.StreamSupports(pb.StreamSupportsRequest(goal=under)))
+    assert failure_of(caught.value).status is grpc.StatusCode.UNIMPLEMENTED
+
+
 def test_supports_are_minimal_and_complete(live: Live) -> None:
     facts = "a. b. c.\n"
     rules = "goal :- a, b.\ngoal :- c.\n"

@@ -559,6 +559,7 @@ class Decision(_message.Message):
     CERTIFICATE_SIZE_FIELD_NUMBER: _builtins.int
     CERTIFICATE_CONTENT_FIELD_NUMBER: _builtins.int
     RECEIPT_FIELD_NUMBER: _builtins.int
+    GRAPH_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """knowledgeBases/{kb}/decisions/{sequence}; empty where nothing was recorded."""
     verdict: Global___Verdict.ValueType
@@ -583,6 +584,10 @@ class Decision(_message.Message):
     def open(self) -> _containers.RepeatedCompositeFieldContainer[Global___OpenRequirement]: ...
     @_builtins.property
     def receipt(self) -> Global___Receipt: ...
+    @_builtins.property
+    def graph(self) -> Global___GraphProof:
+        """Only for a goal of a requirement hypergraph, which has no certificate of its own."""
+
     def __init__(
         self,
         *,
@@ -599,14 +604,121 @@ class Decision(_message.Message):
         certificate_size: _builtins.int = ...,
         certificate_content: _builtins.bytes = ...,
         receipt: Global___Receipt | None = ...,
+        graph: Global___GraphProof | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["graph", b"graph", "receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "certificate", b"certificate", "certificate_content", b"certificate_content", "certificate_sha256", b"certificate_sha256", "certificate_size", b"certificate_size", "code", b"code", "complete", b"complete", "goal", b"goal", "name", b"name", "open", b"open", "receipt", b"receipt", "refuted", b"refuted", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "certificate", b"certificate", "certificate_content", b"certificate_content", "certificate_sha256", b"certificate_sha256", "certificate_size", b"certificate_size", "code", b"code", "complete", b"complete", "goal", b"goal", "graph", b"graph", "name", b"name", "open", b"open", "receipt", b"receipt", "refuted", b"refuted", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Decision: _TypeAlias = Decision  # noqa: Y015
+
+@_typing.final
+class GraphProof(_message.Message):
+    """What a requirement hypergraph says of a goal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROVED_FIELD_NUMBER: _builtins.int
+    UNITS_FIELD_NUMBER: _builtins.int
+    STEPS_FIELD_NUMBER: _builtins.int
+    CHEAPEST_FIELD_NUMBER: _builtins.int
+    OPTIMALITY_FIELD_NUMBER: _builtins.int
+    VIOLATIONS_FIELD_NUMBER: _builtins.int
+    proved: _builtins.str
+    """The atom proved: the goal, or what contradicts it."""
+    optimality: _builtins.str
+    """What is known of `cheapest`: optimal, best found or impossible."""
+    @_builtins.property
+    def units(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """An inclusion-minimal set of units."""
+
+    @_builtins.property
+    def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___GraphStep]:
+        """In dependency order."""
+
+    @_builtins.property
+    def cheapest(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Fewest missing atoms that would close the goal."""
+
+    @_builtins.property
+    def violations(self) -> _containers.RepeatedCompositeFieldContainer[Global___GraphViolation]: ...
+    def __init__(
+        self,
+        *,
+        proved: _builtins.str = ...,
+        units: _abc.Iterable[_builtins.str] | None = ...,
+        steps: _abc.Iterable[Global___GraphStep] | None = ...,
+        cheapest: _abc.Iterable[_builtins.str] | None = ...,
+        optimality: _builtins.str = ...,
+        violations: _abc.Iterable[Global___GraphViolation] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cheapest", b"cheapest", "optimality", b"optimality", "proved", b"proved", "steps", b"steps", "units", b"units", "violations", b"violations"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GraphProof: _TypeAlias = GraphProof  # noqa: Y015
+
+@_typing.final
+class GraphStep(_message.Message):
+    """An atom that is given, stated by a unit, or yielded by an edge."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ATOM_FIELD_NUMBER: _builtins.int
+    EDGE_FIELD_NUMBER: _builtins.int
+    PREMISES_FIELD_NUMBER: _builtins.int
+    UNIT_FIELD_NUMBER: _builtins.int
+    atom: _builtins.str
+    edge: _builtins.str
+    unit: _builtins.str
+    @_builtins.property
+    def premises(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        atom: _builtins.str = ...,
+        edge: _builtins.str = ...,
+        premises: _abc.Iterable[_builtins.str] | None = ...,
+        unit: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "edge", b"edge", "premises", b"premises", "unit", b"unit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GraphStep: _TypeAlias = GraphStep  # noqa: Y015
+
+@_typing.final
+class GraphViolation(_message.Message):
+    """An edge whose tail holds while its head is contradicted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EDGE_FIELD_NUMBER: _builtins.int
+    HEAD_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    edge: _builtins.str
+    head: _builtins.str
+    by: _builtins.str
+    def __init__(
+        self,
+        *,
+        edge: _builtins.str = ...,
+        head: _builtins.str = ...,
+        by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "edge", b"edge", "head", b"head"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GraphViolation: _TypeAlias = GraphViolation  # noqa: Y015
 
 @_typing.final
 class Budget(_message.Message):
