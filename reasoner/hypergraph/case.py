@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kb.statement import Evidence, Statement, Text
@@ -71,14 +71,22 @@ class HypergraphCase:
     proof: Proof | None
 
 
-def hypergraph_case(data: bytes, goal: str, *, name: str, engine: str = "auto") -> HypergraphCase:
+def hypergraph_case(
+    data: bytes,
+    goal: str,
+    *,
+    name: str,
+    engine: str = "auto",
+    expired: Callable[[], bool] = lambda: False,
+) -> HypergraphCase:
     """Read a hypergraph file and make a case of one goal, an atom id of it.
 
-    The policy holds the rules that can matter for the goal. Raises HypergraphRejected with every
-    problem, GoalRejected for a goal that is no atom, and the errors of engines.
+    The policy holds the rules that can matter for the goal; `expired` is that of
+    `decide_hypergraph`. Raises HypergraphRejected with every problem, GoalRejected for a goal that
+    is no atom, and the errors of engines.
     """
     graph = read_hypergraph(data, name=name)
-    (decision,) = decide_hypergraph(graph, goals=[goal], engine=engine, expired=lambda: True)
+    (decision,) = decide_hypergraph(graph, goals=[goal], engine=engine, expired=expired)
     atoms, edges = _cone(graph, goal)
     proved = decision.verdict is not Verdict.ABSTAINED
     if proved and len(edges) > WHOLE_CONE_UP_TO:
@@ -98,21 +106,18 @@ def hypergraph_case(data: bytes, goal: str, *, name: str, engine: str = "auto") 
     )
 
 
-def decide_hypergraph_file(
-    data: bytes,
-    goal: str,
+def certify_case(
+    case: HypergraphCase,
     *,
-    name: str,
     valid_on: datetime.date | None = None,
     engine: str = "auto",
     budget: Budget = UNLIMITED,
 ) -> Decision:
-    """Decide one goal of a hypergraph file, an atom id, with a checked certificate.
+    """Write the checked certificate of a case: its proof, or what is missing and why.
 
     The goal of the certificate is `holds("ATOM")`; its quotes are the units as the file has them.
-    Raises as `hypergraph_case` and `decide` do.
+    Raises as `decide` does.
     """
-    case = hypergraph_case(data, goal, name=name, engine=engine)
     request = Request(case.goal, valid_on, understood_as=case.understood_as)
     if case.proof is not None:
         return prove(request, case.proof, policy=case.policy, sources=case.sources)

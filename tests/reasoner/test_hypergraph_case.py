@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reasoner.decide import Decision
 from reasoner.errors import GoalRejected, HypergraphRejected
 from reasoner.hypergraph import decide_hypergraph, read_hypergraph
-from reasoner.hypergraph.case import decide_hypergraph_file, hypergraph_case
+from reasoner.hypergraph.case import certify_case, hypergraph_case
 from reasoner.hypergraph.rules import holds
 from reasoner.hypergraph.spans import unit_spans
 from reasoner.policy_text import read_policy
@@ -37,9 +38,13 @@ def _bytes(**changes: Any) -> bytes:
     return json.dumps({**FAMILY, **changes}, ensure_ascii=False, indent=2).encode()
 
 
+def _decide(data: bytes, goal: str = "grandfather", **options: Any) -> Decision:
+    return certify_case(hypergraph_case(data, goal, name="file.json", **options), **options)
+
+
 def test_a_certified_goal_quotes_the_units_of_the_file() -> None:
     data = _bytes()
-    decision = decide_hypergraph_file(data, "grandfather", name="family.json")
+    decision = _decide(data)
     assert decision.verdict is Verdict.CERTIFIED
     certificate = json.loads(decision.certificate)
     assert certificate["goal"] == 'holds("grandfather")'
@@ -56,7 +61,7 @@ def test_a_certified_goal_quotes_the_units_of_the_file() -> None:
 
 def test_a_changed_file_no_longer_verifies() -> None:
     data = _bytes()
-    decision = decide_hypergraph_file(data, "grandfather", name="family.json")
+    decision = _decide(data)
     (record,) = json.loads(decision.certificate)["sources"].values()
     changed = data.decode().replace("Otto", "Udo")
     report = verify_bytes(decision.certificate, {record["text_sha256"]: changed})
@@ -65,7 +70,7 @@ def test_a_changed_file_no_longer_verifies() -> None:
 
 def test_its_twin_lacking_a_unit_abstains_and_names_the_atom() -> None:
     data = _bytes(units=FAMILY["units"][::2])
-    decision = decide_hypergraph_file(data, "grandfather", name="family.json")
+    decision = _decide(data)
     assert decision.verdict is Verdict.ABSTAINED
     assert decision.code is AbstentionCode.GAP_IN_CORPUS
     assert [item.atom for item in decision.open] == ['holds("father\'s father")']
@@ -74,7 +79,7 @@ def test_its_twin_lacking_a_unit_abstains_and_names_the_atom() -> None:
 def test_a_missing_witness_is_named() -> None:
     edges = [{**FAMILY["hyperedges"][0], "witness": True}]
     data = _bytes(units=FAMILY["units"][:2], hyperedges=edges)
-    decision = decide_hypergraph_file(data, "grandfather", name="family.json")
+    decision = _decide(data)
     assert [item.atom for item in decision.open] == ['witnessed("e1")']
 
 
@@ -84,7 +89,7 @@ def test_what_contradicts_the_goal_refutes_it() -> None:
         units=[{"id": "u", "states": ["stranger"]}],
         contradictions=[["stranger", "grandfather"]],
     )
-    decision = decide_hypergraph_file(data, "grandfather", name="family.json")
+    decision = _decide(data)
     assert decision.verdict is Verdict.REFUTED
     assert decision.answers == (holds("-grandfather"),)
 
@@ -95,16 +100,16 @@ def test_both_sides_of_a_contradiction_are_a_conflict() -> None:
         units=[*FAMILY["units"], {"id": "u4", "states": ["stranger"]}],
         contradictions=[["stranger", "grandfather"]],
     )
-    decision = decide_hypergraph_file(data, "grandfather", name="family.json")
+    decision = _decide(data)
     assert decision.verdict is Verdict.ABSTAINED
     assert decision.code is AbstentionCode.CONFLICT
 
 
 def test_problems_of_the_file_and_of_the_goal_are_named() -> None:
-    with pytest.raises(HypergraphRejected, match=r"family\.json has 1 problem"):
-        decide_hypergraph_file(b"[]", "a", name="family.json")
+    with pytest.raises(HypergraphRejected, match=r"file\.json has 1 problem"):
+        _decide(b"[]")
     with pytest.raises(GoalRejected, match="did you mean 'grandfather'"):
-        decide_hypergraph_file(_bytes(), "grandfater", name="family.json")
+        _decide(_bytes(), "grandfater")
 
 
 def test_a_long_chain_is_certified_whole() -> None:
@@ -118,7 +123,7 @@ def test_a_long_chain_is_certified_whole() -> None:
         ],
         "units": [{"id": "u", "states": ["a0"]}],
     }
-    decision = decide_hypergraph_file(json.dumps(body).encode(), f"a{length}", name="chain.json")
+    decision = _decide(json.dumps(body).encode(), f"a{length}")
     assert decision.verdict is Verdict.CERTIFIED
     assert len(json.loads(decision.certificate)["steps"]) == length + 2
 
@@ -174,7 +179,7 @@ def test_certificates_say_what_the_hypergraph_says(body: dict[str, Any], ascii_o
     data = json.dumps(body, ensure_ascii=ascii_only).encode()
     graph = read_hypergraph(data, name="odd.json")
     for ours in decide_hypergraph(graph, goals=body["atoms"], engine="linear"):
-        decision = decide_hypergraph_file(data, ours.goal, name="odd.json", engine="linear")
+        decision = _decide(data, ours.goal, engine="linear")
         assert decision.verdict is ours.verdict
         if ours.verdict is Verdict.ABSTAINED:
             continue
