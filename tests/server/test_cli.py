@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -387,3 +388,34 @@ def test_the_program_starts_from_a_shell(files: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["verdict"] == "CERTIFIED"
     assert result.stderr == ""
+
+
+def test_a_served_knowledge_base_is_reached_and_ends_on_a_signal(kb: Path, run: Run) -> None:
+    root = Path(__file__).parents[2]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{root}:{root / 'protos'}"}
+    command = [sys.executable, "-m", "server", "serve", "--kb", f"main={kb}"]
+    with subprocess.Popen(
+        [*command, "--port", "0", "--http-port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        cwd=kb,
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        address = line.partition("gRPC ")[2].partition(",")[0]
+        try:
+            goal = ("--policy", "onboarding", "--valid-on", "2026-03-01", 'eligible("Acme GmbH")')
+            outcome = run("prove", "--server", address, *goal, "--json")
+            assert outcome.code == 0, outcome.err
+            assert outcome.json["name"].startswith("knowledgeBases/main/decisions/")
+            page = line.strip().rpartition(" ")[2]
+            with urllib.request.urlopen(f"http://{page}/healthz") as response:
+                assert json.load(response) == {"status": "serving"}
+        finally:
+            process.terminate()
+        assert process.wait(timeout=20) == 0
+    outcome = run("log", "verify", "--server", address)
+    assert outcome.code == 1
+    assert address in outcome.err
