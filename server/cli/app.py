@@ -32,6 +32,7 @@ def build() -> typer.Typer:
         ("supports", prove.supports),
         ("export", certificate.export),
         ("sparql", graph.sparql),
+        ("hypergraph", graph.hypergraph),
         ("serve", local.serve),
         ("verify", local.verify),
         ("backup", local.backup),
