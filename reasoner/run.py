@@ -216,7 +216,7 @@ class Run:
 
     def is_stated(self, ground: Ground) -> bool:
         """Whether facts give the row."""
-        return bool(self.facts.facts_at(*ground, self.valid_on))
+        return self.facts.states(*ground, self.valid_on)
 
     def fill(self, parts: tuple[int, ...], record: Record) -> Row:
         """Put values of a record and constants into a template."""

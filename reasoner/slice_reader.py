@@ -61,21 +61,19 @@ class _Reader:
         return found
 
     def _make_atom_reader(self, signature: Signature) -> Callable[[Row], Atom]:
-        name = signature[0]
-        predicate, negated = name.removeprefix("-"), name[0] == "-"
         known: dict[Row, Atom] = {}
-        value, base, day = self.value, self.run.facts, self.run.valid_on
+        terms, base, day = self.run.terms, self.run.facts, self.run.valid_on
         is_stored = signature in base.signatures()
 
         def read(row: Row) -> Atom:
             atom = known.get(row)
             if atom is None:
-                facts = base.facts_at(signature, row, day) if is_stored else ()
+                facts = base.facts_at(signature, row, day, terms) if is_stored else ()
                 if facts:
                     atom = facts[0].atom
                     self.facts[self.row_text(signature, row)] = facts
                 else:
-                    atom = Atom(predicate, tuple([value(number) for number in row]), negated)
+                    atom = terms.atom(signature, row)
                 known[row] = atom
             return atom
 

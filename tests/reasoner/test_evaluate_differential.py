@@ -47,7 +47,7 @@ def _matches(goal: Atom, text: str) -> bool:
 
 
 @given(programs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_answers_are_those_of_clingo(program: Program) -> None:
     goal = parse_atom(program.goal)
     expected = {text for text in _clingo_atoms(program) if _matches(goal, text)}

@@ -1,0 +1,181 @@
+"""The base of facts: indexes, overlays, visibility."""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kb.quantity import Quantity, parse_date
+from kb.statement import Entity, Evidence, Modality, Polarity, Statement, Text, Validity
+from reasoner.atom import Atom, Symbol, Variable
+from reasoner.facts import Fact, FactBase, fact_id, facts_of
+from reasoner.policy import parse_atom
+
+DAY = datetime.date(2026, 6, 1)
+SPRING = Validity(datetime.date(2026, 3, 1), datetime.date(2026, 6, 1))
+SUMMER = Validity(datetime.date(2026, 6, 1), datetime.date(2026, 9, 1))
+
+
+def _base(*texts: str) -> FactBase:
+    return FactBase(Fact(parse_atom(text), fact_id(parse_atom(text))) for text in texts)
+
+
+def _matched(base: FactBase, pattern: str, day: datetime.date | None = None) -> list[str]:
+    return [str(fact.atom) for fact in base.match(parse_atom(pattern), day)]
+
+
+def test_match_follows_constants_and_repeated_variables() -> None:
+    base = _base("p(a, b)", "p(a, a)", "p(b, b)", "q(a)", "-p(a, b)")
+    assert _matched(base, "p(a, X)") == ["p(a, a)", "p(a, b)"]
+    assert _matched(base, "p(X, X)") == ["p(a, a)", "p(b, b)"]
+    assert _matched(base, "-p(X, _)") == ["-p(a, b)"]
+    assert _matched(base, "p(c, X)") == []
+    assert _matched(base, "r(X)") == []
+
+
+def test_values_are_one_whatever_they_are_written_as() -> None:
+    base = _base('p(@decimal("1.0"))', 'p(@quantity("5.0 kg"))', 'p("1")')
+    assert _matched(base, "p(1)") == ["p(1)"]
+    assert _matched(base, 'p(@quantity("5 kg"))') == ['p(@quantity("5 kg"))']
+    assert len(base) == 3
+
+
+def test_an_overlay_adds_and_leaves_its_base_alone() -> None:
+    base = _base("p(a)", "q(a, b)")
+    laid = base.with_facts([Fact(parse_atom("p(new)"), "assumed"), Fact(parse_atom("r"), "x")])
+    twice = laid.with_facts([Fact(parse_atom("p(newer)"), "assumed")])
+    assert _matched(base, "p(X)") == ["p(a)"]
+    assert _matched(laid, "p(X)") == ["p(a)", "p(new)"]
+    assert _matched(twice, "p(X)") == ["p(a)", "p(new)", "p(newer)"]
+    assert twice.signatures() == {("p", 1), ("q", 2), ("r", 0)}
+    assert base.signatures() == {("p", 1), ("q", 2)}
+    assert len(twice) == 5
+
+
+def test_an_overlay_may_lie_over_nothing() -> None:
+    laid = FactBase().with_facts([Fact(parse_atom("p(a)"), "x")])
+    assert _matched(laid.with_facts([Fact(parse_atom("p(b)"), "x")]), "p(X)") == ["p(a)", "p(b)"]
+
+
+def test_an_atom_stated_twice_has_its_facts_by_leaf_over_all_layers() -> None:
+    atom = parse_atom("p(a)")
+    base = FactBase([Fact(atom, "st:2"), Fact(atom, "st:1"), Fact(atom, "st:2")])
+    laid = base.with_facts([Fact(atom, "assumed")])
+    assert [fact.leaf for fact in base.match(atom, None)] == ["st:1", "st:2"]
+    assert [fact.leaf for fact in laid.match(atom, None)] == ["assumed", "st:1", "st:2"]
+
+
+def test_bounded_facts_are_visible_in_their_time_only() -> None:
+    atom, other = parse_atom("p(a, b)"), parse_atom("p(a, c)")
+    base = FactBase([Fact(atom, "st:1", SPRING), Fact(other, "st:2", SUMMER)])
+    assert _matched(base, "p(a, X)", DAY) == ["p(a, c)"]
+    assert _matched(base, "p(a, X)", datetime.date(2026, 5, 31)) == ["p(a, b)"]
+    assert _matched(base, "p(X, b)", DAY) == []
+    assert _matched(base, "p(a, b)", DAY) == []
+    assert _matched(base, "p(a, X)", None) == ["p(a, b)", "p(a, c)"]
+
+
+def test_a_row_is_visible_if_any_of_its_facts_is() -> None:
+    atom = parse_atom("p(a)")
+    base = FactBase([Fact(atom, "st:1", SPRING), Fact(atom, "st:2", SUMMER)])
+    assert [fact.leaf for fact in base.match(atom, DAY)] == ["st:2"]
+    unbounded = base.with_facts([Fact(atom, "st:3")])
+    winter = datetime.date(2026, 12, 1)
+    assert [fact.leaf for fact in unbounded.match(atom, winter)] == ["st:3"]
+    assert base.match(atom, winter) == ()
+
+
+def test_facts_are_ground() -> None:
+    with pytest.raises(ValueError, match="holds a variable"):
+        FactBase([Fact(Atom("p", (Variable("X"),)), "x")])
+
+
+def _evidence(statement: Statement, source: str) -> Evidence:
+    return Evidence(statement.id, source, "0" * 64, 0, 1, "q", "test/1")
+
+
+def test_a_statement_gives_its_atom_with_and_without_its_id_and_its_documents() -> None:
+    statement = Statement("Acme", "cover", Quantity(Fraction(5), "EUR"), validity=SUMMER)
+    evidence = [_evidence(statement, source) for source in ("b", "a", "a")]
+    assert facts_of("st:1", statement, evidence) == (
+        Fact(parse_atom('cover("Acme", @quantity("5 EUR"))'), "st:1", SUMMER),
+        Fact(parse_atom('cover("Acme", @quantity("5 EUR"), "st:1")'), "st:1", SUMMER),
+        Fact(parse_atom('stated_in("st:1", "doc:a")'), "provenance"),
+        Fact(parse_atom('stated_in("st:1", "doc:b")'), "provenance"),
+    )
+
+
+def test_a_denial_gives_a_strongly_negated_atom() -> None:
+    statement = Statement("Acme", "listed", Text("x"), polarity=Polarity.DENIED)
+    first, *_ = facts_of("st:1", statement, [])
+    assert str(first.atom) == '-listed("Acme", "x")'
+
+
+@pytest.mark.parametrize("modality", [m for m in Modality if m is not Modality.ASSERTED])
+def test_only_asserted_statements_give_facts(modality: Modality) -> None:
+    assert facts_of("st:1", Statement("A", "d", Entity("B"), modality=modality), []) == ()
+
+
+def test_a_dimension_that_is_no_predicate_name_gives_no_facts() -> None:
+    assert facts_of("st:1", Statement("A", "date of birth", parse_date("1952")), []) == ()
+
+
+_ROWS = st.lists(
+    st.tuples(*[st.sampled_from([Symbol("a"), Symbol("b"), "a", Fraction(1)])] * 3), max_size=12
+)
+
+
+@given(_ROWS, _ROWS, st.sets(st.integers(0, 2)))
+def test_every_index_finds_what_a_scan_finds(
+    rows: list[tuple[Symbol | str | Fraction, ...]],
+    laid: list[tuple[Symbol | str | Fraction, ...]],
+    positions: set[int],
+) -> None:
+    base = FactBase(Fact(Atom("p", row), "x") for row in rows)
+    base = base.with_facts(Fact(Atom("p", row), "y") for row in laid)
+    for wanted in [*rows, *laid, (Symbol("c"),) * 3]:
+        pattern = Atom(
+            "p",
+            tuple(wanted[at] if at in positions else Variable(f"V{at}") for at in range(3)),
+        )
+        found = {fact.atom.arguments for fact in base.match(pattern, None)}
+        assert found == {
+            row for row in [*rows, *laid] if all(row[at] == wanted[at] for at in positions)
+        }
+
+
+_STATEMENTS = st.lists(
+    st.builds(
+        Statement,
+        st.sampled_from(["A", "B"]),
+        st.sampled_from(["d", "e", "no name"]),
+        st.sampled_from([Entity("A"), Text("x"), Fraction(1)]),
+        st.sampled_from(Polarity),
+        st.sampled_from([Modality.ASSERTED, Modality.ASSERTED, Modality.HEDGED]),
+        st.sampled_from([Validity(), SPRING, SUMMER]),
+    ),
+    max_size=8,
+)
+
+
+@given(_STATEMENTS, st.sampled_from([None, DAY]))
+def test_a_base_of_statements_holds_the_facts_of_each(
+    statements: list[Statement], day: datetime.date | None
+) -> None:
+    rows = [(s.id, s, [_evidence(s, name) for name in "ba"]) for s in statements]
+    expected = FactBase(fact for row in rows for fact in facts_of(*row))
+    base = FactBase.of_statements(rows)
+    assert base.signatures() == expected.signatures()
+    for name, arity in sorted(expected.signatures()):
+        free = tuple(Variable(f"V{at}") for at in range(arity))
+        for first in (free[0], "A"):
+            pattern = Atom(name.removeprefix("-"), (first, *free[1:]), name[0] == "-")
+            assert base.match(pattern, day) == expected.match(pattern, day)
+    assert set(base.facts()) == set(expected.facts())
+    assert len(base) == len(expected)
+    more = base.with_facts([Fact(Atom("d", ("A", "x", "new")), "assumed")])
+    assert len(more) == len(base) + 1
