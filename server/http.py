@@ -8,7 +8,7 @@ the credentials of the HTTP request, so there is one place that answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -97,7 +97,16 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         except ProofweaveError as error:
             status = HTTP_STATUS.get(code_of(error), HTTPStatus.INTERNAL_SERVER_ERROR)
             return _problem(status, error.code, str(error))
-        return await answer_sparql(request, knowledge.base.rdf().query)
+
+        def query(
+            text: str, accept: str, *, default_graphs: Sequence[str], named_graphs: Sequence[str]
+        ) -> tuple[str, bytes]:
+            # catching up with the log may take seconds: here, not on the event loop
+            return knowledge.base.rdf().query(
+                text, accept, default_graphs=default_graphs, named_graphs=named_graphs
+            )
+
+        return await answer_sparql(request, query)
 
     async def alive(_: Request) -> Response:
         return JSONResponse({"status": "serving"})
