@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from typing import Protocol
 
 from kb.statement import (
     ALWAYS,
@@ -21,6 +24,7 @@ from kb.statement import (
 )
 
 from .atom import Atom, Constant, Variable, is_predicate_name
+from .terms import Terms
 
 Signature = tuple[str, int]
 Row = tuple[int, ...]
@@ -100,7 +104,7 @@ class Relation:
 
     __slots__ = ("_bounded", "_indexes", "_rows", "_source", "_width", "arity")
 
-    def __init__(self, arity: int, source: Sequence[Stated] | None = None) -> None:
+    def __init__(self, arity: int, source: Iterable[Stated] | None = None) -> None:
         self.arity = arity
         self._source, self._width = source, arity
         self._rows: dict[Row, tuple[Stating, ...]] = {}
@@ -192,6 +196,36 @@ def _add_row(
             bounded[row] = together
 
 
+class StatementSource(Protocol):
+    """What keeps the statements of a base until they are asked for; it does not change."""
+
+    def predicates(self) -> Iterable[str]:
+        """Give the predicates of which something is stated, with `-` for denials, each once."""
+
+    def statements(self, predicate: str) -> Iterable[tuple[str, Statement]]:
+        """Give the ids and statements of a predicate, in a fixed order."""
+
+    def provenance(self) -> Iterable[tuple[str, str]]:
+        """Give the id of every statement of the predicates with the digest of each its source."""
+
+
+class _Deferred:
+    """Statements in ids, read when first gone through and kept."""
+
+    __slots__ = ("_lock", "_read", "_rows")
+
+    def __init__(self, read: Callable[[], Iterable[Stated]]) -> None:
+        self._lock = threading.Lock()
+        self._read = read
+        self._rows: tuple[Stated, ...] | None = None
+
+    def __iter__(self) -> Iterator[Stated]:
+        with self._lock:
+            if self._rows is None:
+                self._rows = tuple(self._read())
+        return iter(self._rows)
+
+
 class FactBase:
     """An indexed, unchanging set of facts; constants are interned, rows are tuples of their ids.
 
@@ -199,67 +233,50 @@ class FactBase:
     fact; each index is built at the first lookup that needs it. Several threads may read one base.
     """
 
-    __slots__ = ("_added_ids", "_added_values", "_ids", "_layers", "_signatures", "_values")
+    __slots__ = ("_constants", "_layers", "_signatures", "_terms")
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
-        self._ids: dict[Constant, int] = {}
-        self._values: list[Constant] = []
-        self._added_ids: dict[Constant, int] = {}
-        self._added_values: list[Constant] = []
+        self._terms = Terms()
         self._layers: dict[Signature, tuple[Relation, ...]] = {}
         self._signatures: frozenset[Signature] | None = None
-        self._add(facts, self._ids, self._values, 0)
+        self._add(facts)
+        self._constants = len(self._terms)
 
     @staticmethod
-    def of_statements(
-        statements: Iterable[tuple[str, Statement, Sequence[Evidence]]],
-    ) -> FactBase:
-        """Give the base of the facts that `facts_of` gives of each, with its id and evidence.
+    def of_statements(source: StatementSource) -> FactBase:
+        """Give the base of the facts that `facts_of` gives of each statement of a source.
 
-        Faster than by way of facts: rows with the statement, and where it is stated, are made when
-        a policy first asks for them.
+        Statements of a predicate are read when it is first looked up, and where they are stated
+        when that is: a goal costs what it reads.
         """
         base = FactBase()
-        ids, values = base._ids, base._values
-
-        def intern(value: Constant) -> int:
-            number = ids.get(value)
-            if number is None:
-                number = ids[value] = len(values)
-                values.append(value)
-            return number
-
-        stated: dict[str, list[Stated]] = {}
-        provenance: list[Stated] = []
-        for statement_id, statement, evidence in statements:
-            if not gives_facts(statement):
-                continue
-            sign = "-" if statement.polarity is Polarity.DENIED else ""
-            rows = stated.setdefault(sign + statement.dimension, [])
-            number = intern(statement_id)
-            rows.append(
-                (
-                    intern(statement.subject),
-                    intern(term_of(statement)),
-                    number,
-                    statement_id,
-                    _lasting(statement.validity),
-                )
-            )
-            for source in sorted({item.source_sha256 for item in evidence}):
-                document = intern(f"doc:{source}")
-                provenance.append((number, document, document, "provenance", ALWAYS))
-        for name, source_rows in stated.items():
+        layers: dict[Signature, tuple[Relation, ...]] = {}
+        for predicate in source.predicates():
+            rows = _Deferred(partial(base._read_statements, source, predicate))
             for arity in (2, 3):
-                base._layers[name, arity] = (Relation(arity, source_rows),)
-        if provenance:
-            base._layers["stated_in", 2] = (Relation(2, provenance),)
+                layers[predicate, arity] = (Relation(arity, rows),)
+        if layers:
+            stated_in = Relation(2, _Deferred(partial(base._read_provenance, source)))
+            layers["stated_in", 2] = (*layers.get(("stated_in", 2), ()), stated_in)
+        base._layers = layers
         return base
 
-    def _add(
-        self, facts: Iterable[Fact], ids: dict[Constant, int], values: list[Constant], first: int
-    ) -> None:
-        base = self._ids if first else ids
+    def _read_statements(self, source: StatementSource, predicate: str) -> Iterator[Stated]:
+        intern, before = self._terms.intern, len(self._terms)
+        for leaf, statement in source.statements(predicate):
+            subject, value = intern(statement.subject), intern(term_of(statement))
+            yield subject, value, intern(leaf), leaf, _lasting(statement.validity)
+        self._constants += len(self._terms) - before
+
+    def _read_provenance(self, source: StatementSource) -> Iterator[Stated]:
+        intern, before = self._terms.intern, len(self._terms)
+        for leaf, source_sha256 in source.provenance():
+            document = intern(f"doc:{source_sha256}")
+            yield intern(leaf), document, document, "provenance", ALWAYS
+        self._constants += len(self._terms) - before
+
+    def _add(self, facts: Iterable[Fact]) -> None:
+        intern = self._terms.intern
         fresh: dict[Signature, Relation] = {}
         for fact in facts:
             atom = fact.atom
@@ -267,13 +284,7 @@ class FactBase:
             for argument in atom.arguments:
                 if isinstance(argument, Variable):
                     raise ValueError(f"the fact {atom} holds a variable; facts are ground")
-                number = base.get(argument)
-                if number is None:
-                    number = ids.get(argument)
-                    if number is None:
-                        number = ids[argument] = first + len(values)
-                        values.append(argument)
-                row.append(number)
+                row.append(intern(argument))
             signature = atom.signature
             relation = fresh.get(signature)
             if relation is None:
@@ -283,13 +294,10 @@ class FactBase:
             self._layers[signature] = (*self._layers.get(signature, ()), relation)
 
     def with_facts(self, facts: Iterable[Fact]) -> FactBase:
-        """Give a base with further facts; the cost depends on what was and is laid over only."""
+        """Give a base with further facts; it shares this one's table of constants."""
         laid = FactBase()
-        laid._ids, laid._values = self._ids, self._values
-        laid._added_ids, laid._added_values = dict(self._added_ids), list(self._added_values)
-        laid._layers = dict(self._layers)
-        laid._signatures = None
-        laid._add(facts, laid._added_ids, laid._added_values, max(len(self._values), 1))
+        laid._terms, laid._layers = self._terms, dict(self._layers)
+        laid._add(facts)
         return laid
 
     def signatures(self) -> frozenset[Signature]:
@@ -301,7 +309,7 @@ class FactBase:
 
     def facts(self) -> Iterator[Fact]:
         """Give every fact, whatever its validity, by signature and then as it came."""
-        terms = self.terms()
+        terms = self._terms
         for signature in sorted(self._layers):
             for relation in self._layers[signature]:
                 for row, statings in relation.rows.items():
@@ -323,20 +331,20 @@ class FactBase:
         """
         positions, key_parts = [], []
         places: dict[str, list[int]] = {}
-        terms = self.terms()
+        intern = self._terms.intern
         for at, argument in enumerate(pattern.arguments):
             if isinstance(argument, Variable):
                 places.setdefault(argument.name, []).append(at)
             else:
                 positions.append(at)
-                key_parts.append(terms.intern(argument))
+                key_parts.append(intern(argument))
         key: Key = key_parts[0] if len(key_parts) == 1 else tuple(key_parts)
         rows = self.lookup(pattern.signature, tuple(positions), valid_on)(key)
         found = [
             fact
             for row in rows
             if all(len({row[at] for at in group}) == 1 for group in places.values())
-            for fact in self.facts_at(pattern.signature, row, valid_on, terms)
+            for fact in self.facts_at(pattern.signature, row, valid_on)
         ]
         return tuple(sorted(found, key=lambda fact: (str(fact.atom), fact.leaf)))
 
@@ -376,18 +384,22 @@ class FactBase:
         signature: Signature,
         row: Row,
         valid_on: datetime.date | None,
-        terms: Terms | None = None,
     ) -> tuple[Fact, ...]:
-        """Give the visible facts of one row, by leaf; `terms` may be those of an evaluation."""
+        """Give the visible facts of one row, by leaf."""
         found = self._statings(signature, row, valid_on)
         if not found:
             return ()
-        atom = (terms or self.terms()).atom(signature, row)
+        atom = self._terms.atom(signature, row)
         return tuple([Fact(atom, *stating) for stating in found])
 
+    @property
+    def strange_constants(self) -> int:
+        """About how many constants of the table came from requests rather than from these facts."""
+        return len(self._terms) - self._constants
+
     def terms(self) -> Terms:
-        """Give a table of constants for one evaluation, which may add its own."""
-        return Terms(self._ids, self._values, dict(self._added_ids), list(self._added_values))
+        """Give the table of constants; an evaluation may add its own, which stay."""
+        return self._terms
 
 
 def _lasting(validity: Validity) -> Validity:
@@ -402,42 +414,3 @@ def _leaf_order(stating: Stating) -> tuple[str, str, str]:
 
 def _nothing(_: Key) -> Sequence[Row]:
     return ()
-
-
-class Terms:
-    """Constants by id and ids by constant: those of a base, and those added since."""
-
-    __slots__ = ("_added_ids", "_added_values", "_first", "_ids", "_values")
-
-    def __init__(
-        self,
-        ids: dict[Constant, int],
-        values: list[Constant],
-        added_ids: dict[Constant, int],
-        added_values: list[Constant],
-    ) -> None:
-        self._ids, self._values = ids, values
-        self._added_ids, self._added_values = added_ids, added_values
-        self._first = max(len(values), 1)
-
-    def intern(self, value: Constant) -> int:
-        """Give the id of a constant, adding it if it is new."""
-        number = self._ids.get(value)
-        if number is None:
-            number = self._added_ids.get(value)
-            if number is None:
-                number = self._added_ids[value] = self._first + len(self._added_values)
-                self._added_values.append(value)
-        return number
-
-    def value(self, number: int) -> Constant:
-        """Give the constant of an id."""
-        first = self._first
-        return self._values[number] if number < first else self._added_values[number - first]
-
-    def atom(self, signature: Signature, row: Row) -> Atom:
-        """Give the atom of a row."""
-        name, value = signature[0], self.value
-        negated = name[0] == "-"
-        arguments = tuple([value(number) for number in row])
-        return Atom(name[1:] if negated else name, arguments, negated)

@@ -68,7 +68,7 @@ class _Reader:
         def read(row: Row) -> Atom:
             atom = known.get(row)
             if atom is None:
-                facts = base.facts_at(signature, row, day, terms) if is_stored else ()
+                facts = base.facts_at(signature, row, day) if is_stored else ()
                 if facts:
                     atom = facts[0].atom
                     self.facts[self.row_text(signature, row)] = facts
