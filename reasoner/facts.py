@@ -91,22 +91,25 @@ def facts_of(
 Stating = tuple[str, Validity]
 """What states a row: a leaf, and when it holds."""
 
-Stated = tuple[int, int, int, str, Validity]
-"""A statement in ids: subject, value, statement id; then its leaf and validity."""
+Stated = tuple[int, int, str, Validity]
+"""A statement: subject and value in ids, the statement id as its leaf, and when it holds."""
+
+Read = Callable[[], Iterable[tuple[Row, Stating]]]
+"""Gives rows with what states them, one such thing at a time."""
 
 
 class Relation:
     """The rows of one signature, with indexes that are built when first asked for.
 
-    Rows are in the order they came. A row is `bounded` if everything that states it is. Rows that
-    come from statements are cut from them, `width` columns of each, when first asked for.
+    Rows are in the order they came. A row is `bounded` if everything that states it is. Where there
+    is something to `read`, that is done when rows are first asked for.
     """
 
-    __slots__ = ("_bounded", "_indexes", "_rows", "_source", "_width", "arity")
+    __slots__ = ("_bounded", "_indexes", "_read", "_rows", "arity")
 
-    def __init__(self, arity: int, source: Iterable[Stated] | None = None) -> None:
+    def __init__(self, arity: int, read: Read | None = None) -> None:
         self.arity = arity
-        self._source, self._width = source, arity
+        self._read = read
         self._rows: dict[Row, tuple[Stating, ...]] = {}
         self._bounded: dict[Row, tuple[Stating, ...]] = {}
         self._indexes: dict[Positions, dict[Key, Sequence[Row]]] = {}
@@ -116,22 +119,21 @@ class Relation:
         _add_row(self._rows, self._bounded, row, (leaf, validity))
 
     def _fill(self) -> None:
-        source, width = self._source, self._width
-        if source is None:
+        read = self._read
+        if read is None:
             return
         rows: dict[Row, tuple[Stating, ...]] = {}
         bounded: dict[Row, tuple[Stating, ...]] = {}
-        for stated in source:
-            row: Row = stated[:2] if width == 2 else stated[:3]
-            _add_row(rows, bounded, row, stated[3:])
+        for row, stating in read():
+            _add_row(rows, bounded, row, stating)
         # Published in one step each, the mark last: another thread fills again or finds all.
         self._rows, self._bounded = rows, bounded
-        self._source = None
+        self._read = None
 
     @property
     def rows(self) -> dict[Row, tuple[Stating, ...]]:
         """Every row with what states it, by leaf."""
-        if self._source is not None:
+        if self._read is not None:
             self._fill()
         return self._rows
 
@@ -209,21 +211,41 @@ class StatementSource(Protocol):
         """Give the id of every statement of the predicates with the digest of each its source."""
 
 
-class _Deferred:
-    """Statements in ids, read when first gone through and kept."""
+class _Statements:
+    """The statements of a predicate, read when first asked for and kept."""
 
-    __slots__ = ("_lock", "_read", "_rows")
+    __slots__ = ("_kept", "_lock", "_predicate", "_source", "_terms")
 
-    def __init__(self, read: Callable[[], Iterable[Stated]]) -> None:
+    def __init__(self, source: StatementSource, predicate: str, terms: Terms) -> None:
+        self._source, self._predicate, self._terms = source, predicate, terms
+        self._kept: list[Stated] | None = None
         self._lock = threading.Lock()
-        self._read = read
-        self._rows: tuple[Stated, ...] | None = None
 
-    def __iter__(self) -> Iterator[Stated]:
+    def _read(self) -> list[Stated]:
         with self._lock:
-            if self._rows is None:
-                self._rows = tuple(self._read())
-        return iter(self._rows)
+            if self._kept is None:
+                with self._terms.kept() as intern:
+                    self._kept = [
+                        (
+                            intern(statement.subject),
+                            intern(term_of(statement)),
+                            leaf,
+                            _lasting(statement.validity),
+                        )
+                        for leaf, statement in self._source.statements(self._predicate)
+                    ]
+            return self._kept
+
+    def pairs(self) -> Iterator[tuple[Row, Stating]]:
+        """Give the rows of subject and value."""
+        return (((stated[0], stated[1]), stated[2:]) for stated in self._read())
+
+    def triples(self) -> Iterator[tuple[Row, Stating]]:
+        """Give the rows of subject, value and statement."""
+        stated = self._read()
+        with self._terms.kept() as intern:
+            for subject, value, leaf, validity in stated:
+                yield (subject, value, intern(leaf)), (leaf, validity)
 
 
 class FactBase:
@@ -233,14 +255,13 @@ class FactBase:
     fact; each index is built at the first lookup that needs it. Several threads may read one base.
     """
 
-    __slots__ = ("_constants", "_layers", "_signatures", "_terms")
+    __slots__ = ("_layers", "_signatures", "_terms")
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self._terms = Terms()
         self._layers: dict[Signature, tuple[Relation, ...]] = {}
         self._signatures: frozenset[Signature] | None = None
         self._add(facts)
-        self._constants = len(self._terms)
 
     @staticmethod
     def of_statements(source: StatementSource) -> FactBase:
@@ -252,28 +273,14 @@ class FactBase:
         base = FactBase()
         layers: dict[Signature, tuple[Relation, ...]] = {}
         for predicate in source.predicates():
-            rows = _Deferred(partial(base._read_statements, source, predicate))
-            for arity in (2, 3):
-                layers[predicate, arity] = (Relation(arity, rows),)
+            statements = _Statements(source, predicate, base._terms)
+            layers[predicate, 2] = (Relation(2, statements.pairs),)
+            layers[predicate, 3] = (Relation(3, statements.triples),)
         if layers:
-            stated_in = Relation(2, _Deferred(partial(base._read_provenance, source)))
+            stated_in = Relation(2, partial(_provenance, source, base._terms))
             layers["stated_in", 2] = (*layers.get(("stated_in", 2), ()), stated_in)
         base._layers = layers
         return base
-
-    def _read_statements(self, source: StatementSource, predicate: str) -> Iterator[Stated]:
-        intern, before = self._terms.intern, len(self._terms)
-        for leaf, statement in source.statements(predicate):
-            subject, value = intern(statement.subject), intern(term_of(statement))
-            yield subject, value, intern(leaf), leaf, _lasting(statement.validity)
-        self._constants += len(self._terms) - before
-
-    def _read_provenance(self, source: StatementSource) -> Iterator[Stated]:
-        intern, before = self._terms.intern, len(self._terms)
-        for leaf, source_sha256 in source.provenance():
-            document = intern(f"doc:{source_sha256}")
-            yield intern(leaf), document, document, "provenance", ALWAYS
-        self._constants += len(self._terms) - before
 
     def _add(self, facts: Iterable[Fact]) -> None:
         intern = self._terms.intern
@@ -392,14 +399,15 @@ class FactBase:
         atom = self._terms.atom(signature, row)
         return tuple([Fact(atom, *stating) for stating in found])
 
-    @property
-    def strange_constants(self) -> int:
-        """About how many constants of the table came from requests rather than from these facts."""
-        return len(self._terms) - self._constants
-
     def terms(self) -> Terms:
         """Give the table of constants; an evaluation may add its own, which stay."""
         return self._terms
+
+
+def _provenance(source: StatementSource, terms: Terms) -> Iterator[tuple[Row, Stating]]:
+    with terms.kept() as intern:
+        for leaf, source_sha256 in source.provenance():
+            yield (intern(leaf), intern(f"doc:{source_sha256}")), ("provenance", ALWAYS)
 
 
 def _lasting(validity: Validity) -> Validity:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from .atom import Atom, Constant
 
@@ -10,18 +12,29 @@ from .atom import Atom, Constant
 class Terms:
     """A table of constants that only grows; several threads may use it.
 
-    Equal constants have one id, for as long as the table lives, whoever brings them.
+    Equal constants have one id, for as long as the table lives, whoever brings them. `strange`
+    counts those that did not come with facts that are kept, about.
     """
 
-    __slots__ = ("_ids", "_lock", "_values")
+    __slots__ = ("_ids", "_kept", "_lock", "_values")
 
     def __init__(self) -> None:
         self._ids: dict[Constant, int] = {}
         self._values: list[Constant] = []
+        self._kept = 0
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self._values)
+    @property
+    def strange(self) -> int:
+        """About how many constants came from evaluations and their requests."""
+        return len(self._values) - self._kept
+
+    @contextmanager
+    def kept(self) -> Iterator[Callable[[Constant], int]]:
+        """Give `intern` for facts that are kept."""
+        before = len(self._values)
+        yield self.intern
+        self._kept += len(self._values) - before
 
     def intern(self, value: Constant) -> int:
         """Give the id of a constant, adding it if it is new."""

@@ -119,7 +119,7 @@ class Knowledge:
             known = self._facts
             if (
                 known is not None
-                and known[1].strange_constants < MOST_STRANGE
+                and known[1].terms().strange < MOST_STRANGE
                 and (known[0] == revision or self.base.kinds_since(known[0]) <= WITHOUT_FACTS)
             ):
                 self._facts = (revision, known[1])

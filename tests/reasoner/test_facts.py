@@ -222,9 +222,9 @@ def test_constants_that_come_before_their_statements_are_read_are_the_same() -> 
 def test_constants_of_requests_are_counted() -> None:
     base = FactBase.of_statements(_Statements([Statement("A", "d", Text("x"))]))
     base.with_facts([Fact(parse_atom('p("B", "C")'), "assumed")])
-    assert base.strange_constants == 2
+    assert base.terms().strange == 2
     assert _matched(base, "d(S, V)") == ['d("A", "x")']
-    assert base.strange_constants == 2
+    assert base.terms().strange == 2
 
 
 @pytest.mark.parametrize("turn", range(5))
