@@ -382,9 +382,9 @@ class KnowledgeBase:
         return self._projections.lattice(reading.log, reading.store)
 
     def rdf(self) -> RdfProjection:
-        """Give the RDF projection, caught up with the log."""
+        """Give the RDF projection, caught up with the log and with the verdicts."""
         reading = self._reading
-        return self._projections.rdf(reading.log, reading.store)
+        return self._projections.rdf(reading.log, reading.store, self._verdicts)
 
     def query(self, text: str, accept: str = "") -> tuple[str, bytes]:
         """Answer a SPARQL query over what stands, as (media type, body)."""
