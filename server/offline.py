@@ -25,7 +25,7 @@ from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .source_folder import texts_in
 from .status import problem_of
-from .supporting import expiry, explain_why_not, stream_supports
+from .supporting import explain_why_not, stream_supports
 from .translate import policy_message
 from .versions import VERSIONS
 
@@ -50,7 +50,7 @@ def decide_files(
     began = time.monotonic()
     limits = _budget(budget, settings)
     if goal.WhichOneof("rules") == "hypergraph":
-        message = decide_graph(goal, goal.goal, engine=engine, expired=expiry(limits))
+        message, _, _ = decide_graph(goal, goal.goal, engine=engine, budget=limits)
     else:
         ground = ground_of(goal, None, today=_now().date())
         atom, decision = decide_goal(goal.goal, ground, engine=engine, budget=limits)

@@ -24,7 +24,7 @@ from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
 from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
 from .status import problems_of
-from .supporting import expiry, explain_why_not, stream_supports
+from .supporting import explain_why_not, stream_supports
 from .translate import ENGINES, day_of
 from .versions import VERSIONS
 
@@ -125,9 +125,12 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
 
             def of_graph(text: str) -> common_pb2.Decision:
                 began = time.monotonic()
-                expired = expiry(self._budget(limits, context))
-                message = decide_graph(under, text, engine=engine, expired=expired)
-                message.receipt.CopyFrom(self._receipt(knowledge, began, context))
+                budget = self._budget(limits, context)
+                message, goal, decision = decide_graph(under, text, engine=engine, budget=budget)
+                recorded = self._recorded(knowledge, goal, decision, began, context)
+                message.name, message.certificate = recorded.name, recorded.certificate
+                message.certificate_content = recorded.certificate_content
+                message.receipt.CopyFrom(recorded.receipt)
                 return message
 
             return of_graph
