@@ -40,7 +40,7 @@ from .slice import Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
 from .verify import verify_bytes
-from .weigh import Side, weigh, write_conflicts
+from .weigh import Side, slices_behind, weigh, write_conflicts
 from .witness import show_calls
 
 
@@ -194,6 +194,7 @@ class _Case:
             slices.append(negative.part)
             if side.disputed:
                 contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
+                slices += slices_behind(self.inquiry, side.contests)
         witness, cited = self._absences(slices, steps, contested)
         conclusion = self._conclusion(
             Verdict.CERTIFIED,
@@ -223,7 +224,9 @@ class _Case:
         contests = {**positive.contests, **negative.contests}
         contested, requirements = write_conflicts(self.inquiry, contests, steps)
         sides = {item for contest in contests.values() for item in (contest.atom, contest.other)}
-        slices = [positive.part, negative.part] if negative.disputed else [positive.part]
+        slices = [positive.part, *slices_behind(self.inquiry, contests)]
+        if negative.disputed:
+            slices.append(negative.part)
         goal = self.request.goal
         witness, cited = show_calls(
             self.inquiry, slices, steps, roots=[goal], excluded=sides, contested=contested
@@ -234,11 +237,12 @@ class _Case:
     def _abstained(self, part: Slice, negative: Side, steps: StepList) -> _Draft:
         goal, inquiry = self.request.goal, self.inquiry
         search = Openness(inquiry, part)
+        missing = search.missing(goal)
         requirements = tuple(
             write_requirement(
                 item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
             )
-            for item in search.missing(goal)
+            for item in missing
         )
         if part.possible and not any(
             item.code is AbstentionCode.UNDETERMINED for item in requirements
@@ -249,7 +253,9 @@ class _Case:
         if negative.proofs:
             refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
             slices.append(negative.part)
-        witness, cited = show_calls(inquiry, slices, steps, roots=[goal, *search.shown()])
+        witness, cited = show_calls(
+            inquiry, slices, steps, roots=[goal, *(item.atom for item in missing)]
+        )
         conclusion = self._conclusion(
             Verdict.ABSTAINED,
             first_code(tuple(item.code for item in requirements)),

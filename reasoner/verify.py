@@ -2489,9 +2489,18 @@ class Examination:
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
     def enumerate(
-        self, plan: Sequence[Planned], bindings: dict[str, str], where: str
+        self,
+        plan: Sequence[Planned],
+        bindings: dict[str, str],
+        where: str,
+        *,
+        frozen: bool = False,
     ) -> Iterator[tuple[dict[str, str], bool]]:
-        """Yield every way a body can hold over the answers, with whether that is certain."""
+        """Yield every way a body can hold over the answers, with whether that is certain.
+
+        Contested rows support nothing, but nothing is absent because of them: where there are any,
+        an absence holds only if the call has no row at all, and aggregates (`frozen`) count them.
+        """
         stack: list[tuple[int, dict[str, str], bool]] = [(0, bindings, True)]
         while stack:
             index, bound, certain = stack.pop()
@@ -2503,14 +2512,14 @@ class Examination:
             match literal.kind:
                 case "positive":
                     for row, sure in reversed(
-                        self.rows_of(literal.sign, planned.call(bound), where, positive=True)
+                        self.rows_of(literal.sign, planned.call(bound), where, positive=not frozen)
                     ):
                         extended = planned.extend(bound, row)
                         if extended is not None:
                             stack.append((index + 1, extended, certain and sure))
                 case "absent":
                     rows = self.rows_of(literal.sign, planned.call(bound), where)
-                    if not any(sure for _, sure in rows):
+                    if not any(sure or self.masked for _, sure in rows):
                         stack.append((index + 1, bound, certain and not rows))
                 case "comparison":
                     for extended, sure in self._compared(planned, bound):
@@ -2564,7 +2573,7 @@ class Examination:
         start = {name: bindings[name] for name in planned.shared}
         rows: dict[tuple[str, ...], None] = {}
         certain = True
-        for bound, sure in self.enumerate(planned.inner, start, where):
+        for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
             rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
         values = [_value_of(row[0]) for row in sorted(rows)]
@@ -2823,8 +2832,8 @@ class Examination:
         elif code == "OUT_OF_SCOPE":
             self.checked.append("the policy does not apply on this day")
         else:
-            rows = self.rows_of(self.goal_sign, self.goal, "witness")
-            if any(sure for _, sure in rows):
+            rows = self.rows_of(self.goal_sign, self.goal, "witness", positive=True)
+            if any(sure and extend(self.goal_tree, {}, row) is not None for row, sure in rows):
                 reject("VERDICT_MISMATCH", "witness", "the witness has an answer to the goal")
             if (code == "UNDETERMINED") and not self.undetermined:
                 reject("VERDICT_MISMATCH", "code", "no comparison is undetermined")
@@ -2894,14 +2903,18 @@ class Examination:
                 continue
             absent = atom.removeprefix("not ")
             try:
-                sign, row, _ = read_atom(absent)
+                sign, row, tree = read_atom(absent)
             except Unreadable as error:
                 reject("OPEN_MISMATCH", where, f"{atom} is no atom: {error}")
             if code == "CONFLICT":
                 continue
             if self.certificate["verdict"] != "ABSTAINED":
                 reject("OPEN_MISMATCH", where, "only conflicts stay open beside answers")
-            rows = self.rows_of(sign, row, where)
+            rows = [
+                found
+                for found, sure in self.rows_of(sign, row, where)
+                if sure and extend(tree, {}, found) is not None
+            ]
             if (absent != atom) != bool(rows) and not item["detail"]:
                 reject("OPEN_MISMATCH", where, f"{atom} is not open")
 

@@ -52,10 +52,10 @@ def show_calls(
     whole = close_slice(part)
     closed = close_slice(part, excluded=excluded) if excluded else whole
     uncertain = uncertain_rows(part, whole)
-    hidden = set(excluded)
-    if excluded:
-        rows = {row for call in part.demands for row in call.answers}
-        hidden.update(row for row in rows if whole.derives(row) and not closed.derives(row))
+    if excluded:  # what rests on contested atoms may hold, too
+        uncertain |= {
+            row for call in part.demands for row in call.answers if not closed.derives(row)
+        }
     stated = {fact.atom: fact for fact in reversed(part.facts)}
     known: dict[Atom, str | None] = {}
 
@@ -68,7 +68,7 @@ def show_calls(
     def prove_row(atom: Atom) -> str | None:
         return steps.add_fact(stated[atom]) if atom in stated else None
 
-    answers = Answers(part.demands, part.lookups, uncertain, hidden)
+    answers = Answers(part.demands, part.lookups, uncertain, excluded)
     for root in roots:
         answers.rows(root)
     shown = -1

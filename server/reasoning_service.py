@@ -18,7 +18,7 @@ from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
 from .errors import DeadlinePassed
-from .graphs import decide_graph
+from .graphs import decide_graph, stream_graph_supports
 from .knowledge import Knowledge
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
@@ -92,11 +92,16 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.StreamSupportsRequest, context: Context
     ) -> Iterator[pb.StreamSupportsResponse]:
         """Enumerate inclusion-minimal supports."""
-        _, ground = self._ground(request.goal, context)
         limits = self._desk.settings.limits
-        for response in stream_supports(
-            request, ground, budget=self._budget(request.budget, context), limits=limits
-        ):
+        budget = self._budget(request.budget, context)
+        if request.goal.WhichOneof("rules") == "hypergraph":
+            self._desk.parent(request.goal.parent, context)
+            cap = min(request.cap or limits.supports, limits.supports)
+            responses = stream_graph_supports(request, cap=cap, expired=expiry(budget))
+        else:
+            _, ground = self._ground(request.goal, context)
+            responses = stream_supports(request, ground, budget=budget, limits=limits)
+        for response in responses:
             check_call(context)
             yield response
 

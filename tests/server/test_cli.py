@@ -220,6 +220,50 @@ def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
     assert all(line.startswith("error: ") for line in outcome.err.splitlines())
 
 
+LOG = {
+    "id": "drawer",
+    "initial_facts": ["closed"],
+    "turns": [
+        {"turn": 1, "preconditions": ["closed"], "added": ["open"], "removed": ["closed"]},
+        {"turn": 2, "preconditions": ["open"], "added": ["key"], "removed": [], "command": "take"},
+        {"turn": 3, "preconditions": ["key"], "added": ["open"], "removed": []},
+        {"turn": 4, "preconditions": ["open"], "added": [], "removed": []},
+    ],
+}
+
+
+def test_a_game_log_says_which_turns_enable_a_turn(files: Path, run: Run) -> None:
+    log, graph = files / "games.jsonl", files / "drawer.json"
+    log.write_text(f"{json.dumps(LOG)}\n{json.dumps({**LOG, 'id': 'other'})}\n")
+    chosen = ("--game-log", log, "--game", "drawer")
+    outcome = run("prove", *chosen, "enabled(3)", "--json")
+    assert outcome.code == 0
+    assert outcome.json["units"] == ["turn 1", "turn 2"]
+    assert run("hypergraph", log, "--game", "drawer", "-o", graph).code == 0
+    outcome = run("supports", "--hypergraph", graph, "enabled(4)", "--json")
+    assert outcome.code == 0
+    assert outcome.json["complete"] is True
+    found = [[leaf["id"] for leaf in one] for one in outcome.json["supports"]]
+    assert found == [["turn 1"]]
+    twin = json.loads(run("hypergraph", log, "--game", "drawer").out)
+    twin["units"] = [unit for unit in twin["units"] if unit["id"] != "turn 1"]
+    graph.write_text(json.dumps(twin))
+    outcome = run("prove", "--hypergraph", graph, "enabled(3)", "--json")
+    assert outcome.code == 3
+    assert "open@1" in [found["atom"] for found in outcome.json["open"]]
+    assert run("supports", "--hypergraph", graph, "enabled(3)").code == 3
+    assert "“take”  drawer" in run("supports", *chosen, "enabled(3)").out
+    for wrong in (
+        ("--game-log", log),
+        ("--game-log", log, "--game", "drawr"),
+        ("--game", "drawer"),
+        (*chosen, "--hypergraph", graph),
+        (*chosen, "--policy", files / "p.lp"),
+    ):
+        assert run("prove", *wrong, "enabled(3)").code == 2
+    assert run("supports", *chosen, "enabled(33)").code == 2
+
+
 def test_supports_from_files(files: Path, run: Run) -> None:
     (files / "q.lp").write_text("goal :- a.\ngoal :- b.\n")
     (files / "g.lp").write_text("a. b.\n")
