@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from proofweave.v1 import common_pb2, reasoning_pb2
-
-from reasoner.atom import Atom
-from reasoner.decide import Decision
-from reasoner.evaluate import Budget
-from reasoner.hypergraph import GoalDecision
-from reasoner.hypergraph.case import certify_case, hypergraph_case
-=======
 from collections.abc import Callable, Iterator
 
 from proofweave.v1 import common_pb2, reasoning_pb2
 
+from reasoner.atom import Atom
+from reasoner.decide import Decision
 from reasoner.errors import GoalRejected
+from reasoner.evaluate import Budget
 from reasoner.hypergraph import (
     GoalDecision,
     Hypergraph,
     Unit,
     compile_hypergraph,
-    decide_hypergraph,
     read_hypergraph,
 )
+from reasoner.hypergraph.case import certify_case, hypergraph_case
 from reasoner.supports import supports
->>>>>>> main
 
 from .supporting import expiry
 from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
@@ -45,7 +38,6 @@ def decide_graph(
     Gives what the hypergraph says, and goal and decision of its certificate. Raises
     HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
     """
-<<<<<<< HEAD
     case = hypergraph_case(
         message.hypergraph,
         goal,
@@ -62,11 +54,6 @@ def decide_graph(
     found.certificate_size = len(decision.certificate)
     found.certificate_content = decision.certificate
     return found, case.goal, decision
-=======
-    graph = _graph(message)
-    (decision,) = decide_hypergraph(graph, goals=[goal], engine=ENGINES[engine], expired=expired)
-    return graph_decision(decision)
->>>>>>> main
 
 
 def stream_graph_supports(

@@ -25,7 +25,7 @@ from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .source_folder import texts_in
 from .status import problem_of
-from .supporting import explain_why_not, stream_supports
+from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
 from .versions import VERSIONS
 

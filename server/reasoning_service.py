@@ -24,7 +24,7 @@ from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
 from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
 from .status import problems_of
-from .supporting import explain_why_not, stream_supports
+from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
 from .versions import VERSIONS
 
