@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import calendar
+import csv
 import datetime
 import functools
 import gc
@@ -1392,7 +1393,7 @@ class PolicyText:
     version: str
     effective: str
     rules: dict[str, Rule]
-    closed: frozenset[str]
+    closed: dict[str, str]
     functional: frozenset[str]
     disjoint: frozenset[tuple[str, str]]
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -1466,7 +1467,8 @@ def read_policy(text: str) -> PolicyText:
     """Read a whole policy text; raises Unreadable."""
     reader = Reader(text)
     found: list[Rule] = []
-    closed, functional, disjoint = set(), set(), set()
+    closed: dict[str, str] = {}
+    functional, disjoint = set(), set()
     header: dict[str, str | None] = {}
     taken = 0
     while True:
@@ -1495,7 +1497,7 @@ def read_policy(text: str) -> PolicyText:
                 division = items[0].get("arguments", [])
                 sign = "-" if "operation" in division[0] else ""
                 symbol = division[0]["arguments"][0] if sign else division[0]
-                closed.add(f"{sign}{_label(symbol)}/{division[1]['number']}")
+                closed[f"{sign}{_label(symbol)}/{division[1]['number']}"] = _label(items[1])
             elif name == "functional":
                 functional.add(_label(items[0]))
             elif name == "disjoint":
@@ -1518,7 +1520,7 @@ def read_policy(text: str) -> PolicyText:
         header.get("version", "0") or "",
         header.get("effective", "../..") or "",
         rules,
-        frozenset(closed),
+        closed,
         frozenset(functional),
         frozenset(disjoint),
         {sign: frozenset(below) for sign, below in uses.items()},
@@ -1698,6 +1700,77 @@ def read_facts(text: str, source: str) -> Calls:
         line = text.count("\n", 0, error.position) + 1
         reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
     return found
+
+
+TABLE_TYPES = ("text/csv", "text/tab-separated-values")
+
+
+def is_named(title: str, label: str) -> bool:
+    """Whether a declaration means a table: by its title, or by its file name."""
+    return label in (title, f"{title}.csv", f"{title}.tsv")
+
+
+def table_spans(text: str, sign: str, call: Arguments) -> set[tuple[int, int]] | None:
+    """Give the spans of the table rows that answer a call to a dimension, from the text alone.
+
+    The first column names the entity, the header the dimensions; an empty cell states nothing. None
+    where the table cannot be read like this, or the call asks for more than names.
+    """
+    name, _, arity = sign.rpartition("/")
+    if arity not in ("2", "3") or name.startswith("-") or (arity == "3" and call[2]):
+        return None
+    wanted = [None if term is None else read_value(term) for term in call[:2]]
+    if any(value is not None and value[0] != "text" for value in wanted):
+        return None
+    line = text.lstrip("\n").partition("\n")[0]
+    delimiter = max((",", ";", "\t", "|"), key=line.count)
+    header: list[str] | None = None
+    column, spans = 0, set[tuple[int, int]]()
+    for start, end, cells in table_rows(text, delimiter):
+        cells = [cell.strip() for cell in cells]
+        if not any(cells):
+            continue
+        if header is None:
+            header = [_column_name(cell) for cell in cells]
+            if name not in header[1:]:
+                return None
+            column = header.index(name, 1)
+            continue
+        if len(cells) != len(header) or not cells[0] or not cells[column]:
+            continue
+        shown = (cells[0], cells[column])
+        if all(
+            value is None or value[1] == cell for value, cell in zip(wanted, shown, strict=True)
+        ):
+            spans.add((start, end))
+    return spans if header is not None else None
+
+
+def table_rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the rows of a table with their spans, without the line end; quotation as RFC 4180."""
+    position = 0
+    cells: list[str]
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        if delimiter in (",", ";"):
+            while text.count('"', position, end) % 2 and end < len(text):
+                end = text.find("\n", end + 1)
+                end = len(text) if end < 0 else end
+            try:
+                cells = next(csv.reader([text[position:end]], delimiter=delimiter), [])
+            except csv.Error:
+                cells = []  # no row; it states nothing
+        else:
+            cells = text[position:end].split(delimiter)
+        yield position, end, cells
+        position = end + 1
+
+
+def _column_name(header: str) -> str:
+    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
+        return header
+    return re.sub(r"[\W_]+", "_", header.lower()).strip("_")
 
 
 _HIDDEN_MARKDOWN = re.compile(
@@ -2724,7 +2797,40 @@ class Examination:
             self.trusted.append(what)
 
     def _check_table(self, lookup: Call, rows: set[Arguments]) -> None:
-        reject("LOOKUP_MISMATCH", lookup.where, "no table is named by the declaration")
+        """Read the named table again: the rows that match are those that are quoted."""
+        sources = self.certificate["sources"]
+        labels = {policy.closed.get(lookup.sign) for policy in self.policies} - {None}
+        tables = {
+            name
+            for name, record in sources.items()
+            if record["media_type"] in TABLE_TYPES
+            and any(is_named(record["title"], str(label)) for label in labels)
+        }
+        if not tables:
+            reject("LOOKUP_MISMATCH", lookup.where, "the declared table is not among the sources")
+        self.lookup_sources |= tables
+        self.trust(f"that {', '.join(sorted(map(str, labels)))} is all there is, as declared")
+        if self.texts is None:
+            return
+        for name in tables:
+            text = self.texts.text(name, sources[name])
+            expected = table_spans(text, lookup.sign, lookup.pattern)
+            found = {
+                (item["start"], item["end"])
+                for statement in self._statements_of(lookup, rows)
+                for item in self.certificate["statements"][statement]["evidence"]
+                if item["source_sha256"] == name
+            }
+            if expected != found:
+                reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
+
+    def _statements_of(self, lookup: Call, rows: set[Arguments]) -> set[str]:
+        atoms = {write_call(lookup.sign, row) for row in rows}
+        return {
+            step["statement"]
+            for step in self.certificate["steps"]
+            if step["kind"] == "stated" and step["conclusion"] in atoms
+        }
 
     # ------------------------------------------------------------ verdict
 
