@@ -15,6 +15,7 @@ from .grounding import ground
 from .labels import SAME_AS, read_labels
 from .layout import Paragraph, Section, Table, read_layout
 from .letterhead import read_head
+from .mentions import NameIndex
 from .normalize import Mended, fold, mend
 from .pack import Pack, ValidityScope
 from .patterns import DOCUMENT, Finding
@@ -121,6 +122,7 @@ class _Context:
         self.reader = reader
         self.kb_dimensions = kb_dimensions
         self.about = About((), ())
+        self.titles: NameIndex = {}
         self.subjects: dict[int, str] = {}
         self.validities: dict[int, Validity] = {}
 
@@ -130,7 +132,12 @@ class _Context:
         """Read labels, headings and tables; note the subject and validity of each section."""
         candidates: list[Candidate] = []
         rejected: list[Rejection] = []
-        if sections and not sections[0].titled:
+        if sections and sections[0].titled:
+            headings = (section.heading for section in sections)
+            self.titles = self.reader.index_titles(
+                heading.text for heading in headings if heading is not None
+            )
+        elif sections:
             self.about = read_sections(self.document, sections, self.reader)
             for section, subject, validity in zip(
                 sections, self.about.subjects, self.about.validities, strict=True
@@ -178,7 +185,8 @@ class _Context:
         anchor = section.heading.text if section.titled and section.heading else None
         if anchor is None:
             anchor = self._anchor(section, mended)
-        return Unit(mended, anchor, section.titled, tuple(sorted(self.about.known.items())))
+        known = tuple(sorted(self.about.known.items()))
+        return Unit(mended, anchor, section.titled, known, self.titles)
 
     def _anchor(self, section: Section, text: Mended) -> str | None:
         """Give the section's subject if its running text opens with that name."""
