@@ -19,6 +19,7 @@ from kb.quantity import Comparable, Date, Quantity, Truth, in_unit
 
 from .atom import Constant, Symbol, render_term
 from .clause import AggregateFunction, Operator
+from .verify import conversion
 
 INFIMUM = Symbol("#inf")
 SUPREMUM = Symbol("#sup")
@@ -49,11 +50,16 @@ def _truth(holds: bool) -> Truth:
 
 
 def _magnitudes(left: Quantity, right: Quantity) -> tuple[Fraction, Fraction] | None:
-    """Give both magnitudes in one unit; None where no exact conversion exists."""
+    """Give both magnitudes in one unit; None where no exact conversion exists.
+
+    A conversion that the checker of certificates does not know is none: it could not be shown.
+    """
     if left.unit == right.unit:
         return left.magnitude, right.magnitude
     converted = in_unit(right, left.unit)
-    return None if converted is None else (left.magnitude, converted.magnitude)
+    if converted is None or conversion(right.unit, left.unit) is None:
+        return None
+    return left.magnitude, converted.magnitude
 
 
 _ORDER: dict[Operator, Callable[[int, int], bool]] = {
