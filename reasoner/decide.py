@@ -16,6 +16,7 @@ from .bodies import NotCovered
 from .certificate import (
     Conclusion,
     Json,
+    Proof,
     StepList,
     Witness,
     build_certificate,
@@ -94,6 +95,23 @@ def decide(
     inquiry = Inquiry(request.goal, policy, facts, sources, request.valid_on, engine, budget)
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
+
+
+def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
+    """Certify a goal, or refute it, by a proof that is at hand; the checker examines it as always.
+
+    The proof derives the goal or its complement from rules of the policy without absences. Raises
+    SelfCheckFailed if it does not hold.
+    """
+    steps = StepList({clause.id: clause for clause in policy.clauses})
+    verdict = Verdict.CERTIFIED if proof.atom == request.goal else Verdict.REFUTED
+    answers = ((proof.atom, steps.add(proof)),)
+    inquiry = Inquiry(
+        request.goal, policy, FactBase(), sources, request.valid_on, "linear", UNLIMITED
+    )
+    case = _Case(request, inquiry)
+    conclusion = case._conclusion(verdict, None, answers=answers)
+    return _checked(_Draft(conclusion, steps, Witness()), case)
 
 
 def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:

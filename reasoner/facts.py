@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from typing import Protocol
 
 from kb.statement import (
     ALWAYS,
@@ -22,12 +25,10 @@ from kb.statement import (
 
 from .atom import Atom, Constant, Variable, is_predicate_name
 from .collection import paused_collection
+from .relation import Key, Lookup, Positions, Relation, Row, Stating, leaf_order
+from .terms import Terms
 
 Signature = tuple[str, int]
-Row = tuple[int, ...]
-Key = int | Row
-Positions = tuple[int, ...]
-Lookup = Callable[[Key], Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,113 +86,58 @@ def facts_of(
     )
 
 
-Stating = tuple[str, Validity]
-"""What states a row: a leaf, and when it holds."""
-
-Stated = tuple[int, int, int, str, Validity]
-"""A statement in ids: subject, value, statement id; then its leaf and validity."""
+Stated = tuple[int, int, str, Validity]
+"""A statement: subject and value in ids, the statement id as its leaf, and when it holds."""
 
 
-class Relation:
-    """The rows of one signature, with indexes that are built when first asked for.
+class StatementSource(Protocol):
+    """What keeps the statements of a base until they are asked for; it does not change."""
 
-    Rows are in the order they came. A row is `bounded` if everything that states it is. Rows that
-    come from statements are cut from them, `width` columns of each, when first asked for.
-    """
+    def predicates(self) -> Iterable[str]:
+        """Give the predicates of which something is stated, with `-` for denials, each once."""
 
-    __slots__ = ("_bounded", "_indexes", "_rows", "_source", "_width", "arity")
+    def statements(self, predicate: str) -> Iterable[tuple[str, Statement]]:
+        """Give the ids and statements of a predicate, in a fixed order."""
 
-    def __init__(self, arity: int, source: Sequence[Stated] | None = None) -> None:
-        self.arity = arity
-        self._source, self._width = source, arity
-        self._rows: dict[Row, tuple[Stating, ...]] = {}
-        self._bounded: dict[Row, tuple[Stating, ...]] = {}
-        self._indexes: dict[Positions, dict[Key, Sequence[Row]]] = {}
-
-    def add(self, row: Row, leaf: str, validity: Validity) -> None:
-        """Add what states a row."""
-        _add_row(self._rows, self._bounded, row, (leaf, validity))
-
-    def _fill(self) -> None:
-        source, width = self._source, self._width
-        if source is None:
-            return
-        rows: dict[Row, tuple[Stating, ...]] = {}
-        bounded: dict[Row, tuple[Stating, ...]] = {}
-        with paused_collection():
-            for stated in source:
-                row: Row = stated[:2] if width == 2 else stated[:3]
-                _add_row(rows, bounded, row, stated[3:])
-        # Published in one step each, the mark last: another thread fills again or finds all.
-        self._rows, self._bounded = rows, bounded
-        self._source = None
-
-    @property
-    def rows(self) -> dict[Row, tuple[Stating, ...]]:
-        """Every row with what states it, by leaf."""
-        if self._source is not None:
-            self._fill()
-        return self._rows
-
-    def index(self, positions: Positions) -> dict[Key, Sequence[Row]]:
-        """Give rows by their values at `positions`: a bare id for one position, else a tuple."""
-        found = self._indexes.get(positions)
-        if found is None:
-            grouped: dict[Key, list[Row]] = {}
-            if not positions:
-                grouped[()] = list(self.rows)
-            elif len(positions) == 1:
-                (at,) = positions
-                for row in self.rows:
-                    grouped.setdefault(row[at], []).append(row)
-            elif len(positions) == self.arity:
-                grouped = {row: [row] for row in self.rows}
-            else:
-                for row in self.rows:
-                    grouped.setdefault(tuple([row[at] for at in positions]), []).append(row)
-            # Published in one step: another thread sees no index or all of it.
-            found = self._indexes[positions] = dict(grouped)
-        return found
-
-    def lookup(self, positions: Positions, day: datetime.date | None) -> Lookup:
-        """Give the function from a key to the rows that are visible on `day`."""
-        get = self.index(positions).get
-        bounded = self._bounded
-        if day is None or not bounded:
-            return lambda key: get(key, ())
-
-        def visible(key: Key) -> Sequence[Row]:
-            rows = get(key, ())
-            if any(row in bounded for row in rows):
-                return [
-                    row
-                    for row in rows
-                    if row not in bounded
-                    or any(validity.holds_on(day) for _, validity in bounded[row])
-                ]
-            return rows
-
-        return visible
+    def provenance(self) -> Iterable[tuple[str, str]]:
+        """Give the id of every statement of the predicates with the digest of each its source."""
 
 
-def _add_row(
-    rows: dict[Row, tuple[Stating, ...]],
-    bounded: dict[Row, tuple[Stating, ...]],
-    row: Row,
-    stating: Stating,
-) -> None:
-    others = rows.get(row)
-    if others is None:
-        rows[row] = (stating,)
-        if stating[1] is not ALWAYS:
-            bounded[row] = (stating,)
-    elif stating not in others:
-        together = tuple(sorted((*others, stating), key=_leaf_order))
-        rows[row] = together
-        if any(validity is ALWAYS for _, validity in together):
-            bounded.pop(row, None)
-        else:
-            bounded[row] = together
+class _Statements:
+    """The statements of a predicate, read when first asked for and kept."""
+
+    __slots__ = ("_kept", "_lock", "_predicate", "_source", "_terms")
+
+    def __init__(self, source: StatementSource, predicate: str, terms: Terms) -> None:
+        self._source, self._predicate, self._terms = source, predicate, terms
+        self._kept: list[Stated] | None = None
+        self._lock = threading.Lock()
+
+    def _read(self) -> list[Stated]:
+        with self._lock:
+            if self._kept is None:
+                with self._terms.kept() as intern:
+                    self._kept = [
+                        (
+                            intern(statement.subject),
+                            intern(term_of(statement)),
+                            leaf,
+                            _lasting(statement.validity),
+                        )
+                        for leaf, statement in self._source.statements(self._predicate)
+                    ]
+            return self._kept
+
+    def pairs(self) -> Iterator[tuple[Row, Stating]]:
+        """Give the rows of subject and value."""
+        return (((stated[0], stated[1]), stated[2:]) for stated in self._read())
+
+    def triples(self) -> Iterator[tuple[Row, Stating]]:
+        """Give the rows of subject, value and statement."""
+        stated = self._read()
+        with self._terms.kept() as intern:
+            for subject, value, leaf, validity in stated:
+                yield (subject, value, intern(leaf)), (leaf, validity)
 
 
 class FactBase:
@@ -201,70 +147,36 @@ class FactBase:
     fact; each index is built at the first lookup that needs it. Several threads may read one base.
     """
 
-    __slots__ = ("_added_ids", "_added_values", "_ids", "_layers", "_signatures", "_values")
+    __slots__ = ("_layers", "_signatures", "_terms")
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
-        self._ids: dict[Constant, int] = {}
-        self._values: list[Constant] = []
-        self._added_ids: dict[Constant, int] = {}
-        self._added_values: list[Constant] = []
+        self._terms = Terms()
         self._layers: dict[Signature, tuple[Relation, ...]] = {}
         self._signatures: frozenset[Signature] | None = None
         with paused_collection():
-            self._add(facts, self._ids, self._values, 0)
+            self._add(facts)
 
     @staticmethod
-    def of_statements(
-        statements: Iterable[tuple[str, Statement, Sequence[Evidence]]],
-    ) -> FactBase:
-        """Give the base of the facts that `facts_of` gives of each, with its id and evidence.
+    def of_statements(source: StatementSource) -> FactBase:
+        """Give the base of the facts that `facts_of` gives of each statement of a source.
 
-        Faster than by way of facts: rows with the statement, and where it is stated, are made when
-        a policy first asks for them.
+        Statements of a predicate are read when it is first looked up, and where they are stated
+        when that is: a goal costs what it reads.
         """
         base = FactBase()
-        with paused_collection():
-            stated, provenance = base._read_statements(statements)
-        for name, source in stated.items():
-            for arity in (2, 3):
-                base._layers[name, arity] = (Relation(arity, source),)
-        if provenance:
-            base._layers["stated_in", 2] = (Relation(2, provenance),)
+        layers: dict[Signature, tuple[Relation, ...]] = {}
+        for predicate in source.predicates():
+            statements = _Statements(source, predicate, base._terms)
+            layers[predicate, 2] = (Relation(2, statements.pairs),)
+            layers[predicate, 3] = (Relation(3, statements.triples),)
+        if layers:
+            stated_in = Relation(2, partial(_provenance, source, base._terms))
+            layers["stated_in", 2] = (*layers.get(("stated_in", 2), ()), stated_in)
+        base._layers = layers
         return base
 
-    def _read_statements(
-        self, statements: Iterable[tuple[str, Statement, Sequence[Evidence]]]
-    ) -> tuple[dict[str, list[Stated]], list[Stated]]:
-        """Give statements in ids by predicate, and where each is stated."""
-        ids, values = self._ids, self._values
-
-        def intern(value: Constant) -> int:
-            number = ids.get(value)
-            if number is None:
-                number = ids[value] = len(values)
-                values.append(value)
-            return number
-
-        stated: dict[str, list[Stated]] = {}
-        provenance: list[Stated] = []
-        for statement_id, statement, evidence in statements:
-            if not gives_facts(statement):
-                continue
-            sign = "-" if statement.polarity is Polarity.DENIED else ""
-            subject, value = intern(statement.subject), intern(term_of(statement))
-            number, validity = intern(statement_id), _lasting(statement.validity)
-            stated.setdefault(sign + statement.dimension, []).append(
-                (subject, value, number, statement_id, validity)
-            )
-            for source in sorted({item.source_sha256 for item in evidence}):
-                document = intern(f"doc:{source}")
-                provenance.append((number, document, document, "provenance", ALWAYS))
-        return stated, provenance
-
-    def _add(
-        self, facts: Iterable[Fact], ids: dict[Constant, int], values: list[Constant], first: int
-    ) -> None:
-        base = self._ids if first else ids
+    def _add(self, facts: Iterable[Fact]) -> None:
+        intern = self._terms.intern
         fresh: dict[Signature, Relation] = {}
         for fact in facts:
             atom = fact.atom
@@ -272,13 +184,7 @@ class FactBase:
             for argument in atom.arguments:
                 if isinstance(argument, Variable):
                     raise ValueError(f"the fact {atom} holds a variable; facts are ground")
-                number = base.get(argument)
-                if number is None:
-                    number = ids.get(argument)
-                    if number is None:
-                        number = ids[argument] = first + len(values)
-                        values.append(argument)
-                row.append(number)
+                row.append(intern(argument))
             signature = atom.signature
             relation = fresh.get(signature)
             if relation is None:
@@ -288,13 +194,10 @@ class FactBase:
             self._layers[signature] = (*self._layers.get(signature, ()), relation)
 
     def with_facts(self, facts: Iterable[Fact]) -> FactBase:
-        """Give a base with further facts; the cost depends on what was and is laid over only."""
+        """Give a base with further facts; it shares this one's table of constants."""
         laid = FactBase()
-        laid._ids, laid._values = self._ids, self._values
-        laid._added_ids, laid._added_values = dict(self._added_ids), list(self._added_values)
-        laid._layers = dict(self._layers)
-        laid._signatures = None
-        laid._add(facts, laid._added_ids, laid._added_values, max(len(self._values), 1))
+        laid._terms, laid._layers = self._terms, dict(self._layers)
+        laid._add(facts)
         return laid
 
     def signatures(self) -> frozenset[Signature]:
@@ -306,7 +209,7 @@ class FactBase:
 
     def facts(self) -> Iterator[Fact]:
         """Give every fact, whatever its validity, by signature and then as it came."""
-        terms = self.terms()
+        terms = self._terms
         for signature in sorted(self._layers):
             for relation in self._layers[signature]:
                 for row, statings in relation.rows.items():
@@ -328,20 +231,20 @@ class FactBase:
         """
         positions, key_parts = [], []
         places: dict[str, list[int]] = {}
-        terms = self.terms()
+        intern = self._terms.intern
         for at, argument in enumerate(pattern.arguments):
             if isinstance(argument, Variable):
                 places.setdefault(argument.name, []).append(at)
             else:
                 positions.append(at)
-                key_parts.append(terms.intern(argument))
+                key_parts.append(intern(argument))
         key: Key = key_parts[0] if len(key_parts) == 1 else tuple(key_parts)
         rows = self.lookup(pattern.signature, tuple(positions), valid_on)(key)
         found = [
             fact
             for row in rows
             if all(len({row[at] for at in group}) == 1 for group in places.values())
-            for fact in self.facts_at(pattern.signature, row, valid_on, terms)
+            for fact in self.facts_at(pattern.signature, row, valid_on)
         ]
         return tuple(sorted(found, key=lambda fact: (str(fact.atom), fact.leaf)))
 
@@ -369,7 +272,7 @@ class FactBase:
             found: Sequence[Stating] = layers[0].rows.get(row, ())
         else:
             several = chain(*[layer.rows.get(row, ()) for layer in layers])
-            found = sorted(several, key=_leaf_order)
+            found = sorted(several, key=leaf_order)
         if valid_on is None:
             return found
         return [
@@ -381,18 +284,23 @@ class FactBase:
         signature: Signature,
         row: Row,
         valid_on: datetime.date | None,
-        terms: Terms | None = None,
     ) -> tuple[Fact, ...]:
-        """Give the visible facts of one row, by leaf; `terms` may be those of an evaluation."""
+        """Give the visible facts of one row, by leaf."""
         found = self._statings(signature, row, valid_on)
         if not found:
             return ()
-        atom = (terms or self.terms()).atom(signature, row)
+        atom = self._terms.atom(signature, row)
         return tuple([Fact(atom, *stating) for stating in found])
 
     def terms(self) -> Terms:
-        """Give a table of constants for one evaluation, which may add its own."""
-        return Terms(self._ids, self._values, dict(self._added_ids), list(self._added_values))
+        """Give the table of constants; an evaluation may add its own, which stay."""
+        return self._terms
+
+
+def _provenance(source: StatementSource, terms: Terms) -> Iterator[tuple[Row, Stating]]:
+    with terms.kept() as intern:
+        for leaf, source_sha256 in source.provenance():
+            yield (intern(leaf), intern(f"doc:{source_sha256}")), ("provenance", ALWAYS)
 
 
 def _lasting(validity: Validity) -> Validity:
@@ -400,49 +308,5 @@ def _lasting(validity: Validity) -> Validity:
     return ALWAYS if validity.start is None and validity.end is None else validity
 
 
-def _leaf_order(stating: Stating) -> tuple[str, str, str]:
-    leaf, validity = stating
-    return leaf, str(validity.start or ""), str(validity.end or "")
-
-
 def _nothing(_: Key) -> Sequence[Row]:
     return ()
-
-
-class Terms:
-    """Constants by id and ids by constant: those of a base, and those added since."""
-
-    __slots__ = ("_added_ids", "_added_values", "_first", "_ids", "_values")
-
-    def __init__(
-        self,
-        ids: dict[Constant, int],
-        values: list[Constant],
-        added_ids: dict[Constant, int],
-        added_values: list[Constant],
-    ) -> None:
-        self._ids, self._values = ids, values
-        self._added_ids, self._added_values = added_ids, added_values
-        self._first = max(len(values), 1)
-
-    def intern(self, value: Constant) -> int:
-        """Give the id of a constant, adding it if it is new."""
-        number = self._ids.get(value)
-        if number is None:
-            number = self._added_ids.get(value)
-            if number is None:
-                number = self._added_ids[value] = self._first + len(self._added_values)
-                self._added_values.append(value)
-        return number
-
-    def value(self, number: int) -> Constant:
-        """Give the constant of an id."""
-        first = self._first
-        return self._values[number] if number < first else self._added_values[number - first]
-
-    def atom(self, signature: Signature, row: Row) -> Atom:
-        """Give the atom of a row."""
-        name, value = signature[0], self.value
-        negated = name[0] == "-"
-        arguments = tuple([value(number) for number in row])
-        return Atom(name[1:] if negated else name, arguments, negated)

@@ -14,7 +14,8 @@ from .atom import Atom, Variable, render_term
 from .certainty import Certainty, Ground, Record
 from .clause import AggregateFunction, Operator
 from .codegen import CompiledGoal
-from .facts import FactBase, Key, Row, Signature
+from .facts import FactBase, Signature
+from .relation import Key, Row
 
 _STRIDE = 4096
 """Units of work (rows gone through) between two looks at the clock."""

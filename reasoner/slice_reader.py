@@ -12,8 +12,9 @@ from .certainty import Record
 from .clause import Absent, Aggregate, Clause, Comparison, Positive, bind_atom, render_literal
 from .codegen import Template
 from .collection import paused_collection
-from .facts import Fact, Key, Row, Signature
+from .facts import Fact, Signature
 from .magic import Positions
+from .relation import Key, Row
 from .run import Busy, Cell, Run
 from .slice import (
     AbsencePremise,
@@ -74,7 +75,7 @@ class _Reader:
         def read(row: Row) -> Atom:
             atom = known.get(row)
             if atom is None:
-                facts = base.facts_at(signature, row, day, terms) if is_stored else ()
+                facts = base.facts_at(signature, row, day) if is_stored else ()
                 if facts:
                     atom = facts[0].atom
                     self.facts[self.row_text(signature, row)] = facts

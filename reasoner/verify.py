@@ -1637,6 +1637,23 @@ def unify_head(head: Tree, call: Arguments) -> dict[str, str] | None:
     return bindings
 
 
+def by_first_constant(rules: Sequence[Rule]) -> Callable[[str], Sequence[Rule]]:
+    """Give a look-up of the rules whose head can have a value as its first argument, in order."""
+    constants: dict[str, list[int]] = {}
+    others: list[int] = []
+    for place, rule in enumerate(rules):
+        items = rule.head["arguments"]
+        if items and "variable" not in items[0]:
+            constants.setdefault(write_term(items[0], _UNBOUND), []).append(place)
+        else:
+            others.append(place)
+
+    def find(value: str) -> Sequence[Rule]:
+        return [rules[place] for place in sorted([*constants.get(value, ()), *others])]
+
+    return find
+
+
 @dataclass
 class Call:
     """A call of the witness: a pattern with its complete answers."""
@@ -3169,6 +3186,7 @@ class Derivation:
 
     def _derive(self, goal: Ground) -> None:
         rules = self.examination.rules_by_sign
+        named = {sign: by_first_constant(found) for sign, found in rules.items()}
         tables: dict[Ground, dict[Arguments, None]] = {}
         waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
@@ -3178,7 +3196,8 @@ class Derivation:
             if key not in tables:
                 tables[key] = dict.fromkeys(self.facts.matching(sign, pattern))
                 waiting[key] = []
-                for rule in rules[sign]:
+                first = pattern[0] if pattern else None
+                for rule in rules[sign] if first is None else named[sign](first):
                     bindings = unify_head(rule.head, pattern)
                     if bindings is not None and (rule.body or rule.head_names <= bindings.keys()):
                         tasks.append((rule, rule.plan(bindings), 0, bindings, key, ()))

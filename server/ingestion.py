@@ -16,7 +16,9 @@ from kb.tables import import_table
 
 from .errors import DeadlinePassed, RequestRejected, UploadTooLarge
 from .knowledge import Knowledge
+from .operations import Progress
 from .status import problems_of
+from .table_reading import TableReading, read_columns
 from .translate import document_message
 
 SHOWN = 20
@@ -127,15 +129,33 @@ def ingest_upload(
 
 
 def import_upload(
-    knowledge: Knowledge, upload: Upload, mapping: TableMapping | None, *, run: str
+    knowledge: Knowledge,
+    upload: Upload,
+    mapping: TableMapping | None,
+    *,
+    run: str,
+    progress: Progress,
 ) -> knowledge_pb2.DocumentOutcome:
-    """Import one table; its errors are the caller's."""
+    """Import one table; its errors are the caller's. Progress counts code points of its text."""
     data = upload.content()
     name = upload.header.file_name
     document = decode(
         data, name=name, media_type=upload.header.media_type or None, limit=upload.limit
     )
-    report = import_table(knowledge.base, document, data, run=run, mapping=mapping)
+    if mapping is None:
+        reading = read_columns(document, knowledge.packs, knowledge.dimensions())
+    else:
+        reading = TableReading(mapping)
+    progress.total = len(document.text)
+    report = import_table(
+        knowledge.base,
+        document,
+        data,
+        run=run,
+        mapping=reading.mapping,
+        reached=lambda end: progress.advance(end - progress.done),
+    )
+    progress.done = progress.total
     return knowledge_pb2.DocumentOutcome(
         file_name=name,
         admitted=knowledge_pb2.DocumentAdmitted(
@@ -150,6 +170,7 @@ def import_upload(
                 for row in report.rejected[:SHOWN]
             ],
             rejected_by_reason=Counter(row.reason for row in report.rejected),
+            mapping=reading.mapping_name,
         ),
     )
 

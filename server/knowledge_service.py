@@ -81,7 +81,8 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         )
         run = self._desk.requester(context)
         operation = self._operations.start(
-            knowledge.name, lambda _: import_upload(knowledge, upload, mapping, run=run)
+            knowledge.name,
+            lambda progress: import_upload(knowledge, upload, mapping, run=run, progress=progress),
         )
         return pb.ImportStatementsResponse(operation=operation)
 

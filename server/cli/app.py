@@ -33,6 +33,7 @@ def build() -> typer.Typer:
         ("review", certificate.review),
         ("export", certificate.export),
         ("sparql", graph.sparql),
+        ("hypergraph", graph.hypergraph),
         ("serve", local.serve),
         ("verify", local.verify),
         ("backup", local.backup),

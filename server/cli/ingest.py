@@ -135,6 +135,7 @@ def outcome_json(outcome: knowledge_pb2.DocumentOutcome) -> dict[str, Any]:
         "statements_inserted": admitted.statements_inserted,
         "statements_known": admitted.statements_known,
         "rejected_by_reason": dict(sorted(admitted.rejected_by_reason.items())),
+        **({"mapping": admitted.mapping} if admitted.mapping else {}),
     }
 
 
@@ -181,6 +182,8 @@ def import_table(
 ) -> None:
     """Import a table: header names are dimensions, each row is the quote of its statements.
 
+    Where the header names none, a mapping of the packs is used if it fits the table.
+
     \b
     Examples:
       proofweave import --kb kb register.csv
@@ -202,6 +205,8 @@ def import_table(
         print_json(outcome_json(operation.outcome))
         return
     admitted = operation.outcome.admitted
+    if admitted.mapping:
+        console().print(f"{file.name}: read by the mapping {admitted.mapping}")
     console().print(
         f"{file.name}: {admitted.statements_inserted} statements new, "
         f"{admitted.statements_known} known before",

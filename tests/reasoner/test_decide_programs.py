@@ -24,7 +24,10 @@ from reasoner.verdict import AbstentionCode, Verdict
 from reasoner.verify import read_policy, verify_bytes
 
 QUIET = settings(
-    max_examples=int(__import__("os").environ.get("NEX","60")), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], phases=[__import__("hypothesis").Phase.generate]
+    max_examples=int(__import__("os").environ.get("NEX", "60")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    phases=[__import__("hypothesis").Phase.generate],
 )
 
 
@@ -47,8 +50,12 @@ def denying(program: Program) -> Program:
     return Program(change(program.rules), change(program.facts), change(program.goal))
 
 
-KINDS = {"plain": lambda p: p, "vague": vague, "denying": denying,
-         "vague denying": lambda p: vague(denying(p))}
+KINDS = {
+    "plain": lambda p: p,
+    "vague": vague,
+    "denying": denying,
+    "vague denying": lambda p: vague(denying(p)),
+}
 
 
 @st.composite
@@ -102,8 +109,9 @@ def test_every_program_gets_a_checked_certificate(program: Program) -> None:
 def test_a_certificate_needs_each_of_its_leaves(program: Program) -> None:
     """Decide from the leaves of a proof alone, then without each of them."""
     definite = [line for line in program.rules.split("\n") if "not " not in line]
-    program = Program("\n".join(line for line in definite if "#" not in line),
-                      program.facts, program.goal)
+    program = Program(
+        "\n".join(line for line in definite if "#" not in line), program.facts, program.goal
+    )
     decision = decided(program)
     assume(decision is not None and decision.verdict is Verdict.CERTIFIED)
     assert decision is not None

@@ -645,9 +645,9 @@ def test_expected_goal_may_name_its_variables_otherwise() -> None:
 
 BYTES: list[tuple[Callable[[bytes], bytes], str]] = [
     (lambda data: data + b"\n", "NOT_CANONICAL"),
-    (lambda data: b"\n" + data, "NOT_CANONICAL"),
+    (lambda _: b"\n" + data, "NOT_CANONICAL"),
     (lambda data: data + b"\r\n", "NOT_CANONICAL"),
-    (lambda data: b"\xef\xbb\xbf" + data, "NOT_CANONICAL"),
+    (lambda _: b"\xef\xbb\xbf" + data, "NOT_CANONICAL"),
     (lambda data: json.dumps(json.loads(data), sort_keys=True).encode(), "NOT_CANONICAL"),
     (lambda data: data.replace(b'"answers"', b'"\\u0061nswers"', 1), "NOT_CANONICAL"),
     (
@@ -663,11 +663,11 @@ BYTES: list[tuple[Callable[[bytes], bytes], str]] = [
     (lambda data: data.replace(b'"code":null', b'"code":1e2', 1), "NOT_CANONICAL"),
     (lambda data: data[:-1], "MALFORMED"),
     (lambda data: data + data, "MALFORMED"),
-    (lambda data: b"", "MALFORMED"),
-    (lambda data: b"[]", "STRUCTURE"),
+    (lambda _: b"", "MALFORMED"),
+    (lambda _: b"[]", "STRUCTURE"),
     (lambda data: data.replace(b"Nordwind", b"Nordw\xffnd", 1), "MALFORMED"),
     (lambda data: data.replace(b"Nordwind", b"Nordw\\ud800nd", 1), "MALFORMED"),
-    (lambda data: b"[" * 100_000, "MALFORMED"),
+    (lambda _: b"[" * 100_000, "MALFORMED"),
     (
         lambda data: data.replace(b'"code":null', b'"code":' + b"[" * 9000 + b"]" * 9000),
         "MALFORMED",

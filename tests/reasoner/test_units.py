@@ -46,8 +46,17 @@ def test_conversions_agree_with_pint() -> None:
 
 @pytest.mark.parametrize(
     ("unit", "other"),
-    [("EUR", "USD"), ("kg", "m"), ("kg", "EUR"), ("furlong", "m"), ("", "m"), ("m/", "m"),
-     ("year", "day"), ("m**99", "m"), ("degC/m", "K/m")],
+    [
+        ("EUR", "USD"),
+        ("kg", "m"),
+        ("kg", "EUR"),
+        ("furlong", "m"),
+        ("", "m"),
+        ("m/", "m"),
+        ("year", "day"),
+        ("m**99", "m"),
+        ("degC/m", "K/m"),
+    ],
 )
 def test_no_conversion_is_made_up(unit: str, other: str) -> None:
     assert verify.conversion(unit, other) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,6 +210,7 @@ def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
     assert outcome.code == 0
     assert outcome.json["units"] == ["u1"]
     assert outcome.json["steps"][-1]["edge"] == "e1"
+    assert outcome.json["certificate"]["goal"] == 'holds("goal")'
     assert "by e1 from a, b" in run("prove", "--hypergraph", file, "goal").out
     assert run("prove", "--hypergraph", file, "gaol").code == 2
     file.write_text(json.dumps({**GRAPH, "given": ["c"], "goals": ["d"]}))
@@ -216,6 +218,50 @@ def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
     assert outcome.code == 1
     assert len(outcome.err.splitlines()) == 2
     assert all(line.startswith("error: ") for line in outcome.err.splitlines())
+
+
+LOG = {
+    "id": "drawer",
+    "initial_facts": ["closed"],
+    "turns": [
+        {"turn": 1, "preconditions": ["closed"], "added": ["open"], "removed": ["closed"]},
+        {"turn": 2, "preconditions": ["open"], "added": ["key"], "removed": [], "command": "take"},
+        {"turn": 3, "preconditions": ["key"], "added": ["open"], "removed": []},
+        {"turn": 4, "preconditions": ["open"], "added": [], "removed": []},
+    ],
+}
+
+
+def test_a_game_log_says_which_turns_enable_a_turn(files: Path, run: Run) -> None:
+    log, graph = files / "games.jsonl", files / "drawer.json"
+    log.write_text(f"{json.dumps(LOG)}\n{json.dumps({**LOG, 'id': 'other'})}\n")
+    chosen = ("--game-log", log, "--game", "drawer")
+    outcome = run("prove", *chosen, "enabled(3)", "--json")
+    assert outcome.code == 0
+    assert outcome.json["units"] == ["turn 1", "turn 2"]
+    assert run("hypergraph", log, "--game", "drawer", "-o", graph).code == 0
+    outcome = run("supports", "--hypergraph", graph, "enabled(4)", "--json")
+    assert outcome.code == 0
+    assert outcome.json["complete"] is True
+    found = [[leaf["id"] for leaf in one] for one in outcome.json["supports"]]
+    assert found == [["turn 1"]]
+    twin = json.loads(run("hypergraph", log, "--game", "drawer").out)
+    twin["units"] = [unit for unit in twin["units"] if unit["id"] != "turn 1"]
+    graph.write_text(json.dumps(twin))
+    outcome = run("prove", "--hypergraph", graph, "enabled(3)", "--json")
+    assert outcome.code == 3
+    assert "open@1" in [found["atom"] for found in outcome.json["open"]]
+    assert run("supports", "--hypergraph", graph, "enabled(3)").code == 3
+    assert "“take”  drawer" in run("supports", *chosen, "enabled(3)").out
+    for wrong in (
+        ("--game-log", log),
+        ("--game-log", log, "--game", "drawr"),
+        ("--game", "drawer"),
+        (*chosen, "--hypergraph", graph),
+        (*chosen, "--policy", files / "p.lp"),
+    ):
+        assert run("prove", *wrong, "enabled(3)").code == 2
+    assert run("supports", *chosen, "enabled(33)").code == 2
 
 
 def test_supports_from_files(files: Path, run: Run) -> None:
@@ -387,3 +433,34 @@ def test_the_program_starts_from_a_shell(files: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["verdict"] == "CERTIFIED"
     assert result.stderr == ""
+
+
+def test_a_served_knowledge_base_is_reached_and_ends_on_a_signal(kb: Path, run: Run) -> None:
+    root = Path(__file__).parents[2]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{root}:{root / 'protos'}"}
+    command = [sys.executable, "-m", "server", "serve", "--kb", f"main={kb}"]
+    with subprocess.Popen(
+        [*command, "--port", "0", "--http-port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        cwd=kb,
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        address = line.partition("gRPC ")[2].partition(",")[0]
+        try:
+            goal = ("--policy", "onboarding", "--valid-on", "2026-03-01", 'eligible("Acme GmbH")')
+            outcome = run("prove", "--server", address, *goal, "--json")
+            assert outcome.code == 0, outcome.err
+            assert outcome.json["name"].startswith("knowledgeBases/main/decisions/")
+            page = line.strip().rpartition(" ")[2]
+            with urllib.request.urlopen(f"http://{page}/healthz") as response:
+                assert json.load(response) == {"status": "serving"}
+        finally:
+            process.terminate()
+        assert process.wait(timeout=20) == 0
+    outcome = run("log", "verify", "--server", address)
+    assert outcome.code == 1
+    assert address in outcome.err

@@ -317,10 +317,15 @@ class DocumentAdmitted(_message.Message):
     STATEMENTS_KNOWN_FIELD_NUMBER: _builtins.int
     REJECTED_FIELD_NUMBER: _builtins.int
     REJECTED_BY_REASON_FIELD_NUMBER: _builtins.int
+    MAPPING_FIELD_NUMBER: _builtins.int
     is_new: _builtins.bool
     """Whether the document was new; false for a second upload of the same bytes."""
     statements_inserted: _builtins.int
     statements_known: _builtins.int
+    mapping: _builtins.str
+    """For a table that was read by a pack's mapping: `PACK/FILE`. Empty where its header, or the
+    mapping of the request, said what the columns are.
+    """
     @_builtins.property
     def document(self) -> Global___Document: ...
     @_builtins.property
@@ -338,10 +343,11 @@ class DocumentAdmitted(_message.Message):
         statements_known: _builtins.int = ...,
         rejected: _abc.Iterable[Global___RejectedCandidate] | None = ...,
         rejected_by_reason: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        mapping: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "is_new", b"is_new", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "is_new", b"is_new", "mapping", b"mapping", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -475,7 +481,7 @@ class ImportStart(_message.Message):
     parent: _builtins.str
     mapping: _builtins.str
     """What the columns mean, in YAML; empty: the header names the dimensions, the first column the
-    subject.
+    subject, or else a mapping of the packs fits.
     """
     mapping_name: _builtins.str
     """Name of the mapping's file, for messages."""
