@@ -1964,6 +1964,9 @@ class Examination:
         self.masked: set[Ground] = set()
         self.undetermined: set[str] = set()
         self.identity_rules: list[Rule] = []
+        self.reading: dict[Ground, None] = {}
+        self.reads: dict[Ground, list[Ground]] = {}
+        self.closed_reads: dict[Ground, None] = {}
         self.closed_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
         self.out_of_scope = False
@@ -2452,6 +2455,7 @@ class Examination:
             reject("RULE_INSTANCE", where, f"premise {premise} is of kind {claim[0]}, not {kind}")
         if text in self.truths:
             return
+        self.reading = self.closed_reads
         if literal.kind == "comparison":
             truth = comparison_truth(literal, bindings)
             if truth != TRUE:
@@ -2549,6 +2553,7 @@ class Examination:
             if call is None:
                 continue
             call.is_used = True
+            self.reading[call.sign, call.pattern] = None
             certain = call.answers.rows.get(sign, {})
             return [
                 (row, certain[row])
@@ -2708,13 +2713,29 @@ class Examination:
                     f"rules conclude {lookup.sign} too; expected a demand",
                 )
             self._check_lookup(lookup)
+        self._check_no_open_lookup()
         if self.demands or self.lookups:
             self.checked.append(
                 f"{len(self.demands)} demands and {len(self.lookups)} lookups are complete"
             )
 
+    def _check_no_open_lookup(self) -> None:
+        """Reject absences that rest on what is merely not in a knowledge base."""
+        waiting, seen = list(self.closed_reads), set(self.closed_reads)
+        while waiting:
+            for call in self.reads.get(waiting.pop(), ()):
+                if call not in seen:
+                    seen.add(call)
+                    waiting.append(call)
+        for lookup in self.lookups:
+            if (lookup.sign, lookup.pattern) not in seen or lookup.basis != "knowledge":
+                continue
+            if lookup.sign != "same_as/2":  # names that a knowledge base does not have
+                reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
+
     def _check_demand(self, demand: Call) -> None:
         rows = demand.answers.rows.get(demand.sign, {})
+        self.reading = {}
         for rule in self.rules_by_sign.get(demand.sign, ()):
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
@@ -2732,6 +2753,7 @@ class Examination:
                         f"rule {rule.id} gives {write_call(demand.sign, head)}, "
                         "which is not among the answers",
                     )
+        self.reads[demand.sign, demand.pattern] = list(self.reading)
 
     @staticmethod
     def _binds_head(rule: Rule, bindings: Bindings) -> bool:
