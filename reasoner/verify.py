@@ -414,20 +414,16 @@ def compare(sign: str, left: Value, right: Value) -> str:
 
 # ---------------------------------------------------------------- units
 
-_PREFIXES = dict(
-    pair.split(":")
-    for pair in (
-        "Y:24 Z:21 E:18 P:15 T:12 G:9 M:6 k:3 h:2 da:1 d:-1 c:-2 m:-3 u:-6 µ:-6 μ:-6 n:-9 p:-12 "
-        "f:-15 a:-18"
-    ).split()
+_SYMBOLS_OF_POWERS = (
+    "Y:24 Z:21 E:18 P:15 T:12 G:9 M:6 k:3 h:2 da:1 d:-1 c:-2 m:-3 u:-6 µ:-6 μ:-6 n:-9 p:-12 f:-15 "
+    "a:-18"
 )
-_PREFIX_NAMES = dict(
-    pair.split(":")
-    for pair in (
-        "tera:12 giga:9 mega:6 kilo:3 hecto:2 deca:1 deci:-1 centi:-2 milli:-3 micro:-6 nano:-9 "
-        "pico:-12"
-    ).split()
+_NAMES_OF_POWERS = (
+    "tera:12 giga:9 mega:6 kilo:3 hecto:2 deca:1 deci:-1 centi:-2 milli:-3 micro:-6 nano:-9 "
+    "pico:-12"
 )
+_PREFIXES = dict(pair.split(":") for pair in _SYMBOLS_OF_POWERS.split())
+_PREFIX_NAMES = dict(pair.split(":") for pair in _NAMES_OF_POWERS.split())
 _PREFIXED = {
     "m meter metre": ("1", "L"),
     "g gram": ("1/1000", "M"),
@@ -1676,11 +1672,16 @@ class Call:
 class Texts:
     """Decoded texts by digest; what has been checked or read once is kept.
 
-    `texts` maps the digest of a decoded text to the text itself.
+    `texts` maps the digest of a decoded text to the text itself. `tables` are tables that are at
+    hand by file name, each with the digest of its source: declarations that name one are held
+    against it even where the certificate does not cite it.
     """
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(
+        self, texts: Mapping[str, str], tables: Mapping[str, tuple[str, str]] | None = None
+    ) -> None:
         self._texts = texts
+        self.tables = tables or {}
         self._checked: set[str] = set()
         self._facts: dict[str, Calls] = {}
 
@@ -1829,8 +1830,7 @@ class Folder(Mapping[str, str]):
 
     def __init__(self, path: Path, sources: Mapping[str, Mapping[str, str]]) -> None:
         self._found: dict[str, str] = {}
-        self.originals: set[str] = set()
-        self.decoded: set[str] = set()
+        self.tables: dict[str, tuple[str, str]] = {}
         wanted = {record["text_sha256"]: source for source, record in sources.items()}
         for file in sorted(item for item in path.rglob("*") if item.is_file()):
             data = file.read_bytes()
@@ -1840,7 +1840,6 @@ class Folder(Mapping[str, str]):
                 for text in decodings(data):
                     if hashlib.sha256(text.encode()).hexdigest() == target:
                         self._found[target] = text
-                        self.originals.add(digest)
                         break
                 else:
                     if sources[digest]["decoder"].partition("/")[0] in ("text", "table", "facts"):
@@ -1851,7 +1850,9 @@ class Folder(Mapping[str, str]):
                         )
             if digest in wanted and digest not in self._found:
                 self._found[digest] = data.decode()
-                self.decoded.add(wanted[digest])
+            if file.suffix.lower() in (".csv", ".tsv"):
+                for text in decodings(data):
+                    self.tables.setdefault(file.name, (digest, text))
 
     def __getitem__(self, digest: str) -> str:
         return self._found[digest]
@@ -1894,7 +1895,7 @@ PLAIN_KEYS = frozenset(("id", "kind", "conclusion", "premises"))
 STEP_KEYS = {
     "rule": (RULE_KEYS,),
     "identity": (RULE_KEYS, PLAIN_KEYS),
-    "subsumption": (RULE_KEYS, PLAIN_KEYS),
+    "subsumption": (RULE_KEYS,),
     "stated": (STATEMENT_KEYS,),
     "provenance": (STATEMENT_KEYS,),
     **dict.fromkeys(
@@ -1963,6 +1964,9 @@ class Examination:
         self.masked: set[Ground] = set()
         self.undetermined: set[str] = set()
         self.identity_rules: list[Rule] = []
+        self.reading: dict[Ground, None] = {}
+        self.reads: dict[Ground, list[Ground]] = {}
+        self.closed_reads: dict[Ground, None] = {}
         self.closed_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
         self.out_of_scope = False
@@ -2400,13 +2404,13 @@ class Examination:
                 if conclusion not in self.certificate["assumptions"]:
                     reject("LEAF_MISMATCH", where, f"{conclusion} is not among the assumptions")
             case _:
-                self._check_computed(kind, conclusion, where)
+                self._check_computed(conclusion, where)
         self.atoms[name] = conclusion
 
-    def _check_computed(self, kind: str, conclusion: str, where: str) -> None:
+    def _check_computed(self, conclusion: str, where: str) -> None:
         sign, row = self.check_atom(conclusion, where)
         holds = False
-        if kind == "identity" and sign == "same_name/2":
+        if sign == "same_name/2":
             names = [json.loads(term) if str(term)[0] == '"' else term for term in map(str, row)]
             holds = _folded(names[0]) == _folded(names[1])
         if not holds:
@@ -2451,6 +2455,7 @@ class Examination:
             reject("RULE_INSTANCE", where, f"premise {premise} is of kind {claim[0]}, not {kind}")
         if text in self.truths:
             return
+        self.reading = self.closed_reads
         if literal.kind == "comparison":
             truth = comparison_truth(literal, bindings)
             if truth != TRUE:
@@ -2548,6 +2553,7 @@ class Examination:
             if call is None:
                 continue
             call.is_used = True
+            self.reading[call.sign, call.pattern] = None
             certain = call.answers.rows.get(sign, {})
             return [
                 (row, certain[row])
@@ -2707,13 +2713,29 @@ class Examination:
                     f"rules conclude {lookup.sign} too; expected a demand",
                 )
             self._check_lookup(lookup)
+        self._check_no_open_lookup()
         if self.demands or self.lookups:
             self.checked.append(
                 f"{len(self.demands)} demands and {len(self.lookups)} lookups are complete"
             )
 
+    def _check_no_open_lookup(self) -> None:
+        """Reject absences that rest on what is merely not in a knowledge base."""
+        waiting, seen = list(self.closed_reads), set(self.closed_reads)
+        while waiting:
+            for call in self.reads.get(waiting.pop(), ()):
+                if call not in seen:
+                    seen.add(call)
+                    waiting.append(call)
+        for lookup in self.lookups:
+            if (lookup.sign, lookup.pattern) not in seen or lookup.basis != "knowledge":
+                continue
+            if lookup.sign != "same_as/2":  # names that a knowledge base does not have
+                reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
+
     def _check_demand(self, demand: Call) -> None:
         rows = demand.answers.rows.get(demand.sign, {})
+        self.reading = {}
         for rule in self.rules_by_sign.get(demand.sign, ()):
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
@@ -2731,6 +2753,7 @@ class Examination:
                         f"rule {rule.id} gives {write_call(demand.sign, head)}, "
                         "which is not among the answers",
                     )
+        self.reads[demand.sign, demand.pattern] = list(self.reading)
 
     @staticmethod
     def _binds_head(rule: Rule, bindings: Bindings) -> bool:
@@ -2782,6 +2805,7 @@ class Examination:
             case "declared":
                 if not self.is_closed(lookup.sign):
                     reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not declared closed")
+                self._check_table_at_hand(lookup, rows)
                 self.trust(f"that the rows of {lookup.sign} are all there are, as declared")
             case "knowledge":
                 self.trust("that lookups show all statements of the revision in the receipt")
@@ -2832,14 +2856,29 @@ class Examination:
         for name in tables:
             text = self.texts.text(name, sources[name])
             expected = table_spans(text, lookup.sign, lookup.pattern)
-            found = {
-                (item["start"], item["end"])
-                for statement in self._statements_of(lookup, rows)
-                for item in self.certificate["statements"][statement]["evidence"]
-                if item["source_sha256"] == name
-            }
-            if expected != found:
+            if expected != self._quoted_spans(lookup, rows, name):
                 reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
+
+    def _check_table_at_hand(self, lookup: Call, rows: set[Arguments]) -> None:
+        """Hold a mere declaration against the table it names, if that lies in the folder."""
+        for policy in self.policies:
+            label = policy.closed.get(lookup.sign)
+            if label is None or self.texts is None or label not in self.texts.tables:
+                continue
+            source, text = self.texts.tables[label]
+            expected = table_spans(text, lookup.sign, lookup.pattern)
+            if expected is not None and expected != self._quoted_spans(lookup, rows, source):
+                reject("LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
+
+    def _quoted_spans(
+        self, lookup: Call, rows: set[Arguments], source: str
+    ) -> set[tuple[int, int]]:
+        return {
+            (item["start"], item["end"])
+            for statement in self._statements_of(lookup, rows)
+            for item in self.certificate["statements"][statement]["evidence"]
+            if item["source_sha256"] == source
+        }
 
     def _statements_of(self, lookup: Call, rows: set[Arguments]) -> set[str]:
         atoms = {write_call(lookup.sign, row) for row in rows}
@@ -3481,12 +3520,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def verify_in_folder(data: bytes, options: argparse.Namespace) -> Report:
     """Examine a certificate with the sources of a folder."""
-    texts: Mapping[str, str] | None = None
+    texts: Mapping[str, str] | Texts | None = None
     if options.sources is not None:
         try:
             sources = read_canonical(data)["sources"]
             check_shape(sources, SHAPE["sources"], "sources")
-            texts = Folder(options.sources, sources)
+            folder = Folder(options.sources, sources)
+            texts = Texts(folder, folder.tables)
         except Rejected as found:
             return Report(False, found.rejection, found.where, found.message)
         except (KeyError, TypeError):
