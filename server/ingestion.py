@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from proofweave.v1 import common_pb2, knowledge_pb2
@@ -14,7 +14,7 @@ from kb.errors import ProofweaveError
 from kb.table_mapping import TableMapping
 from kb.tables import import_table
 
-from .errors import DeadlinePassed, RequestRejected, UploadTooLarge
+from .errors import RequestRejected, UploadTooLarge
 from .knowledge import Knowledge
 from .operations import Progress
 from .status import problems_of
@@ -79,14 +79,15 @@ def uploads(
 
 
 def ingest_upload(
-    knowledge: Knowledge, upload: Upload, *, index: int, run: str, poll: Callable[[], None]
-) -> knowledge_pb2.DocumentOutcome:
+    knowledge: Knowledge, upload: Upload, *, index: int, run: str
+) -> Iterator[knowledge_pb2.IngestDocumentsResponse]:
     """Read, extract, ground and store one file; a bad file is an outcome, not an error.
 
-    `poll` is called between sections and raises where the work is no longer wanted.
+    Gives progress after each section, and the outcome last. Nothing is stored before all is read.
     """
-    from extract.ingest import admit, ingest_progress  # loads the language pipeline
+    from extract.ingest import admit, ingest_progress  # loads the language pipeline, a second
 
+    response = knowledge_pb2.IngestDocumentsResponse
     outcome = knowledge_pb2.DocumentOutcome(index=index, file_name=upload.header.file_name)
     try:
         data = upload.content()
@@ -97,21 +98,24 @@ def ingest_upload(
             limit=upload.limit,
         )
         candidates: list[Candidate] = []
-        rejections: list[Rejection] = []
-        for progress in ingest_progress(knowledge.dimensions(), knowledge.packs.packs, document):
-            poll()
-            candidates += progress.candidates
-            rejections += progress.rejected
-        extraction = admit(candidates, document, rejected=rejections)
+        rejected: list[Rejection] = []
+        for step in ingest_progress(knowledge.dimensions(), knowledge.packs.packs, document):
+            candidates += step.candidates
+            rejected += step.rejected
+            yield response(
+                progress=knowledge_pb2.IngestProgress(
+                    index=index, file_name=outcome.file_name, done=step.done, total=step.total
+                )
+            )
+        extraction = admit(candidates, document, rejected=rejected)
         refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
         admission = knowledge.base.admit(
             document, data, extraction.grounded, run=run, rejected=refused
         )
-    except DeadlinePassed:
-        raise
     except ProofweaveError as error:
         outcome.rejected.CopyFrom(problems_of(error)[0])
-        return outcome
+        yield response(outcome=outcome)
+        return
     outcome.admitted.CopyFrom(
         knowledge_pb2.DocumentAdmitted(
             document=document_message(knowledge.name, document),
@@ -125,7 +129,7 @@ def ingest_upload(
             rejected_by_reason=Counter(reason for reason, _ in refused),
         )
     )
-    return outcome
+    yield response(outcome=outcome)
 
 
 def import_upload(
