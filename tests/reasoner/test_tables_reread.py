@@ -140,7 +140,9 @@ def test_a_table_must_be_there_to_be_read() -> None:
         ("sanctioned_by/2", ('"evil corp"', None), []),
     ],
 )
-def test_rows_that_answer_a_call(sign: str, call: tuple[str | None, ...], quotes: list[str]) -> None:
+def test_rows_that_answer_a_call(
+    sign: str, call: tuple[str | None, ...], quotes: list[str]
+) -> None:
     spans = table_spans(LIST, sign, call)
     assert spans is not None
     assert [LIST[start:end] for start, end in sorted(spans)] == quotes
