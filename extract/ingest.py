@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from kb.dimension import Dimension
 from kb.document import Document
-from kb.statement import ALWAYS, Entity, Evidence, Polarity, Statement, Text, Validity
+from kb.statement import ALWAYS, Entity, Polarity, Text, Validity
 
 from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
 from .coreference import bare_title
-from .grounding import ground
+from .extractor import Extraction, Extractor, Progress, extract
 from .labels import SAME_AS, read_labels
 from .layout import Cell, Paragraph, Section, Table, read_layout
 from .letterhead import read_head
+from .mentions import NameIndex
 from .normalize import Mended, fold, mend
 from .pack import Pack, ValidityScope
 from .patterns import DOCUMENT, Finding
@@ -28,22 +28,47 @@ LONGEST_OPENING = 600
 """Code points of a title with the first sentence below it that are quoted whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """What a document gives: grounded statements by position, and what was rejected and why."""
+class PatternExtractor:
+    """Reads a document with the patterns, labels and tables of some packs.
 
-    grounded: tuple[tuple[Statement, Evidence], ...]
-    rejected: tuple[Rejection, ...]
+    `kb_dimensions` are the dimensions of the knowledge base beside those of the packs; the columns
+    of tables may name them.
+    """
 
+    def __init__(
+        self,
+        packs: Sequence[Pack],
+        *,
+        kb_dimensions: Sequence[Dimension] = (),
+        model: str = DEFAULT_MODEL,
+    ) -> None:
+        self._packs = tuple(packs)
+        self._kb_dimensions = tuple(kb_dimensions)
+        self._model = model
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How many of a document's sections have been read, and what the last ones gave."""
+    def propose(self, document: Document) -> Iterator[Progress]:
+        """Give candidates section by section, so that a caller can show progress or stop.
 
-    done: int
-    total: int
-    candidates: tuple[Candidate, ...]
-    rejected: tuple[Rejection, ...] = field(default=())
+        Raises ModelUnavailable.
+        """
+        reader = reader_for(self._packs, self._model)
+        sections = read_layout(document)
+        context = _Context(document, reader, self._kb_dimensions)
+        total = len(sections)
+        yield Progress(0, total, *context.read_lines(sections))
+        waiting: list[Section] = []
+
+        def units() -> Iterator[Unit]:
+            for section in sections:
+                unit = context.unit(section)
+                if unit is not None:
+                    waiting.append(section)
+                    yield unit
+
+        for done, reading in enumerate(reader.read(units()), start=1):
+            section = waiting[done - 1]
+            yield Progress(done, total, context.candidates_of(reading, section))
+        yield Progress(total, total, ())
 
 
 def ingest_document(
@@ -52,66 +77,14 @@ def ingest_document(
     document: Document,
     *,
     model: str = DEFAULT_MODEL,
+    others: Sequence[Extractor] = (),
 ) -> Extraction:
     """Extract the statements of a document: a pure function of its arguments and the versions.
 
-    `kb_dimensions` are the dimensions of the knowledge base beside those of the packs; the columns
-    of tables may name them. Raises ModelUnavailable.
+    `others` are extractors beside the patterns, such as a language model. Raises ModelUnavailable.
     """
-    candidates: list[Candidate] = []
-    rejected: list[Rejection] = []
-    for progress in ingest_progress(kb_dimensions, packs, document, model=model):
-        candidates.extend(progress.candidates)
-        rejected.extend(progress.rejected)
-    return admit(candidates, document, rejected=rejected)
-
-
-def admit(
-    candidates: Sequence[Candidate], document: Document, *, rejected: Sequence[Rejection] = ()
-) -> Extraction:
-    """Ground candidates and drop repetitions of the same statement with the same span."""
-    grounded: dict[tuple[str, int, int], tuple[Statement, Evidence]] = {}
-    refused = list(rejected)
-    for candidate in candidates:
-        outcome = ground(candidate, document)
-        if isinstance(outcome, Rejection):
-            refused.append(outcome)
-        else:
-            statement, evidence = outcome
-            grounded.setdefault((statement.id, evidence.start, evidence.end), outcome)
-    ordered = sorted(grounded.values(), key=lambda pair: (pair[1].start, pair[1].end, pair[0].id))
-    return Extraction(tuple(ordered), tuple(dict.fromkeys(refused)))
-
-
-def ingest_progress(
-    kb_dimensions: Sequence[Dimension],
-    packs: Sequence[Pack],
-    document: Document,
-    *,
-    model: str = DEFAULT_MODEL,
-) -> Iterator[Progress]:
-    """Extract section by section, so that a caller can show progress or stop.
-
-    Raises ModelUnavailable.
-    """
-    reader = reader_for(tuple(packs), model)
-    sections = read_layout(document)
-    context = _Context(document, reader, kb_dimensions)
-    total = len(sections)
-    yield Progress(0, total, *context.read_lines(sections))
-    waiting: list[Section] = []
-
-    def units() -> Iterator[Unit]:
-        for section in sections:
-            unit = context.unit(section)
-            if unit is not None:
-                waiting.append(section)
-                yield unit
-
-    for done, reading in enumerate(reader.read(units()), start=1):
-        section = waiting[done - 1]
-        yield Progress(min(done, total), total, context.candidates_of(reading, section))
-    yield Progress(total, total, ())
+    patterns = PatternExtractor(packs, kb_dimensions=kb_dimensions, model=model)
+    return extract(document, [patterns, *others])
 
 
 class _Context:
@@ -124,6 +97,7 @@ class _Context:
         self.reader = reader
         self.kb_dimensions = kb_dimensions
         self.about = About((), ())
+        self.titles: NameIndex = {}
         self.subjects: dict[int, str] = {}
         self.validities: dict[int, Validity] = {}
 
@@ -133,7 +107,12 @@ class _Context:
         """Read labels, headings and tables; note the subject and validity of each section."""
         candidates: list[Candidate] = []
         rejected: list[Rejection] = []
-        if sections and not sections[0].titled:
+        if sections and sections[0].titled:
+            headings = (section.heading for section in sections)
+            self.titles = self.reader.index_titles(
+                heading.text for heading in headings if heading is not None
+            )
+        elif sections:
             self.about = read_sections(self.document, sections, self.reader)
             for section, subject, validity in zip(
                 sections, self.about.subjects, self.about.validities, strict=True
@@ -181,7 +160,8 @@ class _Context:
         anchor = section.heading.text if section.titled and section.heading else None
         if anchor is None:
             anchor = self._anchor(section, mended)
-        return Unit(mended, anchor, section.titled, tuple(sorted(self.about.known.items())))
+        known = tuple(sorted(self.about.known.items()))
+        return Unit(mended, anchor, section.titled, known, self.titles)
 
     def _anchor(self, section: Section, text: Mended) -> str | None:
         """Give the section's subject if its running text opens with that name."""

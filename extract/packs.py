@@ -167,6 +167,8 @@ def _read_dimensions(
             ),
         )
         dimensions[name] = dimension
+        if kind is DimensionKind.TAXONOMIC and dimension.taxonomy is None:
+            continue  # reported already
         try:
             dimension.to_dimension()
         except ProofweaveError as error:

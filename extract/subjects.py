@@ -65,7 +65,7 @@ class Subjects:
         opens the sentence: in `X is a film directed by A and produced by B`, A produces nothing.
         """
         beside = self._beside(start) if self.doc[start].pos_ == "NOUN" else None
-        governor = beside or self._governor(self.doc[start], _REACH)
+        governor = self._predicated(beside or self._governor(self.doc[start], _REACH))
         if governor is not None and self.suits(governor, dimension):
             return governor
         topic = self._topic(sentence, start)
@@ -73,6 +73,18 @@ class Subjects:
         if governor is None and not (anchored and sentence.start == 0):
             return None
         return topic if anchored else governor
+
+    def _predicated(self, mention: Mention | None) -> Mention | None:
+        """Give the subject of which a mention is predicated: `Ann was Duchess of Kent`."""
+        if mention is None:
+            return None
+        root = self.doc[mention.start : mention.end].root
+        if root.dep_ not in ("attr", "oprd"):
+            return mention
+        for child in root.head.children:
+            if child.dep_ in _SUBJECT_ARCS:
+                return self._mention_of(child) or mention
+        return mention
 
     def _beside(self, start: int) -> Mention | None:
         """Give the name right before a noun, marks and adjectives apart: `Ann, eldest daughter`."""

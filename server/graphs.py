@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterator
 
 from proofweave.v1 import common_pb2, reasoning_pb2
 
+from reasoner.atom import Atom
+from reasoner.decide import Decision
 from reasoner.errors import GoalRejected
+from reasoner.evaluate import Budget
 from reasoner.hypergraph import (
     GoalDecision,
     Hypergraph,
     Unit,
     compile_hypergraph,
-    decide_hypergraph,
     read_hypergraph,
 )
+from reasoner.hypergraph.case import certify_case, hypergraph_case
 from reasoner.supports import supports
 
-from .translate import CODES, ENGINES, VERDICTS, open_message
+from .supporting import expiry
+from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
 
 NO_CODE = common_pb2.ABSTENTION_CODE_UNSPECIFIED
 
@@ -27,15 +31,29 @@ def decide_graph(
     goal: str,
     *,
     engine: reasoning_pb2.Engine.ValueType,
-    expired: Callable[[], bool],
-) -> common_pb2.Decision:
+    budget: Budget,
+) -> tuple[common_pb2.Decision, Atom, Decision]:
     """Decide a goal under a request that brings a hypergraph.
 
-    Raises HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
+    Gives what the hypergraph says, and goal and decision of its certificate. Raises
+    HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
     """
-    graph = _graph(message)
-    (decision,) = decide_hypergraph(graph, goals=[goal], engine=ENGINES[engine], expired=expired)
-    return graph_decision(decision)
+    case = hypergraph_case(
+        message.hypergraph,
+        goal,
+        name=message.policy_name or "hypergraph",
+        engine=ENGINES[engine],
+        expired=expiry(budget),
+    )
+    day = day_of(message.valid_on, field="valid_on")
+    decision = certify_case(case, valid_on=day, engine=ENGINES[engine], budget=budget)
+    found = graph_decision(case.decision)
+    found.code = CODES[decision.code] if decision.code is not None else NO_CODE
+    found.complete = decision.complete
+    found.certificate_sha256 = decision.digest
+    found.certificate_size = len(decision.certificate)
+    found.certificate_content = decision.certificate
+    return found, case.goal, decision
 
 
 def stream_graph_supports(

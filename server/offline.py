@@ -50,7 +50,7 @@ def decide_files(
     began = time.monotonic()
     limits = _budget(budget, settings)
     if goal.WhichOneof("rules") == "hypergraph":
-        message = decide_graph(goal, goal.goal, engine=engine, expired=expiry(limits))
+        message, _, _ = decide_graph(goal, goal.goal, engine=engine, budget=limits)
     else:
         ground = ground_of(goal, None, today=_now().date())
         atom, decision = decide_goal(goal.goal, ground, engine=engine, budget=limits)

@@ -130,9 +130,12 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
 
             def of_graph(text: str) -> common_pb2.Decision:
                 began = time.monotonic()
-                expired = expiry(self._budget(limits, context))
-                message = decide_graph(under, text, engine=engine, expired=expired)
-                message.receipt.CopyFrom(self._receipt(knowledge, began, context))
+                budget = self._budget(limits, context)
+                message, goal, decision = decide_graph(under, text, engine=engine, budget=budget)
+                recorded = self._recorded(knowledge, goal, decision, began, context)
+                message.name, message.certificate = recorded.name, recorded.certificate
+                message.certificate_content = recorded.certificate_content
+                message.receipt.CopyFrom(recorded.receipt)
                 return message
 
             return of_graph

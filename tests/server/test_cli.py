@@ -210,6 +210,7 @@ def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
     assert outcome.code == 0
     assert outcome.json["units"] == ["u1"]
     assert outcome.json["steps"][-1]["edge"] == "e1"
+    assert outcome.json["certificate"]["goal"] == 'holds("goal")'
     assert "by e1 from a, b" in run("prove", "--hypergraph", file, "goal").out
     assert run("prove", "--hypergraph", file, "gaol").code == 2
     file.write_text(json.dumps({**GRAPH, "given": ["c"], "goals": ["d"]}))

@@ -128,6 +128,8 @@ def test_a_hypergraph_is_decided_for_each_goal(live: Live) -> None:
     first, second, third = live.services.reasoning.BatchProveGoals(request)
     assert list(first.decision.graph.units) == ["u1"]
     assert first.decision.receipt.requester == "anonymous"
+    assert first.decision.certificate
+    assert json.loads(first.decision.certificate_content)["goal"] == 'holds("b")'
     assert second.decision.verdict == common_pb2.VERDICT_ABSTAINED
     assert third.problem.reason == "GOAL_REJECTED"
     with pytest.raises(grpc.RpcError) as caught:
