@@ -27,7 +27,7 @@ from .log import Log
 from .projections import Projections
 from .rdf import RdfProjection
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
-from .statement import Evidence, Statement
+from .statement import Evidence, Polarity, Statement
 from .store import Store
 from .verdicts import SignOffRecord, VerdictLog, VerdictRecord
 from .vocabulary import check_namespace
@@ -286,6 +286,18 @@ class KnowledgeBase:
             subject=subject, dimension=dimension, source_sha256=source_sha256, as_of=as_of
         )
 
+    def asserted(self, dimension: str, *, as_of: int) -> Iterator[tuple[str, Statement]]:
+        """Yield (id, statement) of what was asserted in a dimension at a revision, by id."""
+        return self._reader.asserted(dimension, as_of=as_of)
+
+    def asserted_dimensions(self, *, as_of: int) -> tuple[tuple[str, Polarity], ...]:
+        """Give the dimensions in which something was asserted, with each polarity, sorted."""
+        return self._reader.asserted_dimensions(as_of=as_of)
+
+    def provenance(self, *, as_of: int) -> Iterator[tuple[str, str, str]]:
+        """Yield (id, dimension, source) of what was asserted at a revision, in that order."""
+        return self._reader.provenance(as_of=as_of)
+
     def statements(
         self, *, subject: str | None = None, dimension: str | None = None
     ) -> tuple[Statement, ...]:
@@ -370,9 +382,9 @@ class KnowledgeBase:
         return self._projections.lattice(reading.log, reading.store)
 
     def rdf(self) -> RdfProjection:
-        """Give the RDF projection, caught up with the log."""
+        """Give the RDF projection, caught up with the log and with the verdicts."""
         reading = self._reading
-        return self._projections.rdf(reading.log, reading.store)
+        return self._projections.rdf(reading.log, reading.store, self._verdicts)
 
     def query(self, text: str, accept: str = "") -> tuple[str, bytes]:
         """Answer a SPARQL query over what stands, as (media type, body)."""

@@ -16,9 +16,12 @@ from .dimension import dimension_from_json
 from .lattice import Constraint, LatticeIndex
 from .log import Event, Log
 from .rdf import RdfProjection
+from .rdf_quads import Triple
 from .records import EventKind
 from .search import Place, TextIndex
 from .store import Store
+from .verdict_quads import certificate_triples, decision_triples, sign_off_triples
+from .verdicts import VerdictLog
 
 
 class Projections:
@@ -71,7 +74,7 @@ class Projections:
             )
             return index
 
-    def rdf(self, log: Log, store: Store) -> RdfProjection:
+    def rdf(self, log: Log, store: Store, verdicts: VerdictLog) -> RdfProjection:
         """Give the RDF projection, caught up."""
         with self._lock:
             if self._rdf is None:
@@ -82,8 +85,6 @@ class Projections:
                 self._rdf = RdfProjection(self._directory / "rdf", self._namespace)
             rdf = self._rdf
             revision = log.revision
-            if rdf.revision == revision:
-                return rdf
             if rdf.revision == 0:
                 for form in store.dimensions():
                     rdf.add_dimension(dimension_from_json(form))
@@ -93,7 +94,9 @@ class Projections:
             else:
                 for event in log.events(after=rdf.revision):
                     _follow(rdf, event, store)
-            rdf.set_revision(revision)
+            if rdf.revision != revision:
+                rdf.set_revision(revision)
+            _follow_verdicts(rdf, verdicts)
             return rdf
 
     def meet(
@@ -138,6 +141,25 @@ class Projections:
         with self._lock:
             self.close()
             shutil.rmtree(self._directory, ignore_errors=True)
+
+
+_VERDICTS_AT_ONCE = 500
+
+
+def _follow_verdicts(rdf: RdfProjection, verdicts: VerdictLog) -> None:
+    newest = verdicts.revision
+    while (followed := rdf.verdict_revision) < newest:
+        until = min(followed + _VERDICTS_AT_ONCE, newest)
+        triples: dict[Triple, None] = {}  # certificates share statements and policies
+        recorded = verdicts.verdicts(after=followed, until=until)
+        for digest in dict.fromkeys(record.digest for record in recorded):
+            certificate = verdicts.certificate(digest)
+            triples.update(dict.fromkeys(certificate_triples(rdf.namespace, digest, certificate)))
+        for record in recorded:
+            triples.update(dict.fromkeys(decision_triples(rdf.namespace, record)))
+        for sign_off in verdicts.sign_offs(after=followed, until=until):
+            triples.update(dict.fromkeys(sign_off_triples(rdf.namespace, sign_off)))
+        rdf.add_verdicts(triples, revision=until)
 
 
 def _follow(rdf: RdfProjection, event: Event, store: Store) -> None:

@@ -42,6 +42,8 @@ from .rdf_quads import (
     STATED_IN,
     VALID_FROM,
     VALID_UNTIL,
+    VERDICT_REVISION,
+    VERDICTS,
     Triple,
     dimension_node,
     dimension_triples,
@@ -55,6 +57,7 @@ from .rdf_quads import (
     span_node,
     statement_node,
 )
+from .rdf_removal import remove_source
 from .rdf_terms import typed
 from .statement import Evidence, Modality, Polarity, Statement
 
@@ -63,25 +66,6 @@ Grounded = tuple[str, Statement, Sequence[Evidence]]
 
 _DEFAULT = ox.DefaultGraph()
 _BATCH = 20_000
-
-_REMOVE_SOURCE = """
-DELETE { GRAPH ?span { ?s ?p ?o } }
-WHERE { GRAPH ?span { ?s ?p ?o } FILTER(STRSTARTS(STR(?span), "SOURCE#")) } ;
-DELETE { GRAPH pw:meta { ?s ?p ?o } }
-WHERE {
-  GRAPH pw:meta { ?s ?p ?o }
-  FILTER(?s = <SOURCE> || STRSTARTS(STR(?s), "SOURCE#")
-    || ?p IN (pw:statedIn, prov:wasGeneratedBy) && STRSTARTS(STR(?o), "SOURCE#")
-    || ?p = prov:wasDerivedFrom && ?o = <SOURCE>)
-} ;
-DELETE { GRAPH pw:meta { ?s ?p ?o } }
-WHERE {
-  GRAPH pw:meta { ?s a pw:Statement . FILTER NOT EXISTS { ?s pw:statedIn ?span } ?s ?p ?o }
-} ;
-DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER NOT EXISTS { GRAPH ?graph { ?s ?p ?o } } }
-"""
-"""Ends what the spans of a source state, what is said of it, nodes stated nowhere any more, and
-triples that no graph holds any more."""
 
 
 class RdfProjection:
@@ -138,22 +122,21 @@ class RdfProjection:
     @property
     def revision(self) -> int:
         """The revision recorded last; 0 at first."""
-        node = ox.NamedNode(self.namespace)
-        with self._lock:
-            for quad in self._store.quads_for_pattern(node, REVISION, None, META):
-                if isinstance(quad.object, ox.Literal):
-                    return int(quad.object.value)
-        return 0
+        return self._followed(REVISION)
 
     def set_revision(self, revision: int) -> None:
         """Record how far the log has been followed; call it after the changes it stands for."""
-        node = ox.NamedNode(self.namespace)
-        with self._lock:
-            for quad in list(self._store.quads_for_pattern(node, REVISION, None, META)):
-                self._store.remove(quad)
-            self._store.add(ox.Quad(node, REVISION, typed(str(revision), "integer"), META))
-            self._store.flush()
-            self._changes += 1
+        self._follow(REVISION, revision)
+
+    @property
+    def verdict_revision(self) -> int:
+        """How far the chain of verdicts has been followed; 0 at first."""
+        return self._followed(VERDICT_REVISION)
+
+    def add_verdicts(self, triples: Iterable[Triple], *, revision: int) -> None:
+        """Add what verdicts say, up to a place in their chain; see `verdict_quads`."""
+        self._extend(ox.Quad(*triple, VERDICTS) for triple in triples)
+        self._follow(VERDICT_REVISION, revision)
 
     def add_document(self, document: Document) -> None:
         """Add a source: its title, media type, file name, decoder and digest of decoded text."""
@@ -161,11 +144,8 @@ class RdfProjection:
 
     def remove_document(self, source_sha256: str) -> None:
         """Remove a source and all that stands in it; linear in the size of the store."""
-        source = iri.source_iri(source_sha256)
         with self._lock:
-            self._store.update(
-                _REMOVE_SOURCE.replace("SOURCE", source), prefixes=iri.prefixes(self.namespace)
-            )
+            remove_source(self._store, source_sha256)
             self._changes += 1
 
     def add_dimension(self, dimension: Dimension) -> None:
@@ -256,6 +236,23 @@ class RdfProjection:
         with self._lock:
             written = self._store.dump(format=ox.RdfFormat.N_QUADS) or b""
         return b"\n".join([*sorted(written.split(b"\n")[:-1]), b""])
+
+    def _followed(self, predicate: ox.NamedNode) -> int:
+        node = ox.NamedNode(self.namespace)
+        with self._lock:
+            for quad in self._store.quads_for_pattern(node, predicate, None, META):
+                if isinstance(quad.object, ox.Literal):
+                    return int(quad.object.value)
+        return 0
+
+    def _follow(self, predicate: ox.NamedNode, revision: int) -> None:
+        node = ox.NamedNode(self.namespace)
+        with self._lock:
+            for quad in list(self._store.quads_for_pattern(node, predicate, None, META)):
+                self._store.remove(quad)
+            self._store.add(ox.Quad(node, predicate, typed(str(revision), "integer"), META))
+            self._store.flush()
+            self._changes += 1
 
     def _copy(self, path: Path) -> None:
         with self._lock:

@@ -16,14 +16,16 @@ from .statement import ALWAYS, Evidence, Modality, Polarity, Statement
 Triple = tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode | ox.Literal]
 
 META = ox.NamedNode(iri.META_GRAPH)
+VERDICTS = ox.NamedNode(iri.VERDICTS_GRAPH)
+TYPE = ox.NamedNode(iri.RDF + "type")
 QUOTE = ox.NamedNode(iri.PROOFWEAVE + "quote")
 STATED_IN = ox.NamedNode(iri.PROOFWEAVE + "statedIn")
 GENERATED_BY = ox.NamedNode(iri.PROV + "wasGeneratedBy")
 VALID_FROM = ox.NamedNode(iri.PROOFWEAVE + "validFrom")
 VALID_UNTIL = ox.NamedNode(iri.PROOFWEAVE + "validUntil")
 REVISION = ox.NamedNode(iri.PROOFWEAVE + "revision")
+VERDICT_REVISION = ox.NamedNode(iri.PROOFWEAVE + "verdictRevision")
 
-_TYPE = ox.NamedNode(iri.RDF + "type")
 _BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClassOf"))
 _ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
 """Standard properties that a statement of these dimensions implies."""
@@ -94,12 +96,12 @@ def node_triples(
     """A statement as a node; a plain denial also as OWL's negative property assertion."""
     node = statement_node(namespace, statement_id)
     subject, predicate, value = core_triple(namespace, statement)
-    yield node, _TYPE, _pw("Statement")
+    yield node, TYPE, pw("Statement")
     yield node, ox.NamedNode(iri.RDF + "subject"), subject
     yield node, ox.NamedNode(iri.RDF + "predicate"), predicate
     yield node, ox.NamedNode(iri.RDF + "object"), value
-    yield node, _pw("polarity"), ox.Literal(statement.polarity.value)
-    yield node, _pw("modality"), ox.Literal(statement.modality.value)
+    yield node, pw("polarity"), ox.Literal(statement.polarity.value)
+    yield node, pw("modality"), ox.Literal(statement.modality.value)
     yield node, STATED_IN, span
     if statement.validity.start is not None:
         yield node, VALID_FROM, typed(statement.validity.start.isoformat(), "date")
@@ -107,7 +109,7 @@ def node_triples(
         yield node, VALID_UNTIL, typed(statement.validity.end.isoformat(), "date")
     if (statement.polarity, statement.modality) == (Polarity.DENIED, Modality.ASSERTED):
         target = "targetIndividual" if isinstance(value, ox.NamedNode) else "targetValue"
-        yield node, _TYPE, ox.NamedNode(iri.OWL + "NegativePropertyAssertion")
+        yield node, TYPE, ox.NamedNode(iri.OWL + "NegativePropertyAssertion")
         yield node, ox.NamedNode(iri.OWL + "sourceIndividual"), subject
         yield node, ox.NamedNode(iri.OWL + "assertionProperty"), predicate
         yield node, ox.NamedNode(iri.OWL + target), value
@@ -122,22 +124,22 @@ def reading_node(evidence: Evidence) -> ox.NamedNode:
 def reading_triples(evidence: Evidence) -> Iterator[Triple]:
     """What a reading used, and which extractor it was."""
     reading = reading_node(evidence)
-    yield reading, _TYPE, ox.NamedNode(iri.PROV + "Activity")
+    yield reading, TYPE, ox.NamedNode(iri.PROV + "Activity")
     yield reading, ox.NamedNode(iri.PROV + "used"), source_node(evidence)
-    yield reading, _pw("extractor"), ox.Literal(evidence.extractor)
+    yield reading, pw("extractor"), ox.Literal(evidence.extractor)
 
 
 def document_triples(document: Document) -> Iterator[Triple]:
     """A source: title, media type, file name, decoder, and the digest of its decoded text."""
     node = ox.NamedNode(iri.source_iri(document.source_sha256))
     text = ox.NamedNode(iri.source_iri(document.text_sha256))
-    yield node, _TYPE, _pw("Document")
-    yield node, _TYPE, ox.NamedNode(iri.PROV + "Entity")
+    yield node, TYPE, pw("Document")
+    yield node, TYPE, ox.NamedNode(iri.PROV + "Entity")
     yield node, ox.NamedNode(iri.DCTERMS + "title"), ox.Literal(document.title)
     yield node, ox.NamedNode(iri.DCTERMS + "format"), ox.Literal(document.media_type)
-    yield node, _pw("fileName"), ox.Literal(document.name)
-    yield node, _pw("decoder"), ox.Literal(document.decoder)
-    yield node, _pw("text"), text
+    yield node, pw("fileName"), ox.Literal(document.name)
+    yield node, pw("decoder"), ox.Literal(document.decoder)
+    yield node, pw("text"), text
     yield text, ox.NamedNode(iri.PROV + "wasDerivedFrom"), node
 
 
@@ -149,26 +151,26 @@ def dimension_triples(namespace: str, dimension: Dimension) -> Iterator[Triple]:
 
     node = dimension_node(namespace, dimension.name)
     of_entities = dimension.kind in (DimensionKind.ENTITY, DimensionKind.TAXONOMIC)
-    yield node, _TYPE, _pw("Dimension")
+    yield node, TYPE, pw("Dimension")
     yield (
         node,
-        _TYPE,
+        TYPE,
         ox.NamedNode(iri.OWL + ("ObjectProperty" if of_entities else "DatatypeProperty")),
     )
     yield node, ox.NamedNode(iri.RDFS + "label"), ox.Literal(dimension.label)
-    yield node, _pw("kind"), ox.Literal(dimension.kind.value)
+    yield node, pw("kind"), ox.Literal(dimension.kind.value)
     if dimension.functional:
-        yield node, _TYPE, ox.NamedNode(iri.OWL + "FunctionalProperty")
+        yield node, TYPE, ox.NamedNode(iri.OWL + "FunctionalProperty")
     if dimension.unit is not None:
-        yield node, _pw("unit"), ox.Literal(dimension.unit)
+        yield node, pw("unit"), ox.Literal(dimension.unit)
     if dimension.inverse is not None:
         inverse = dimension_node(namespace, dimension.inverse)
         yield node, ox.NamedNode(iri.OWL + "inverseOf"), inverse
     if dimension.taxonomy is None:
         return
-    yield node, _pw("root"), entity(dimension.root or "")
+    yield node, pw("root"), entity(dimension.root or "")
     for label in dimension.taxonomy.elements:
-        yield entity(label), _TYPE, ox.NamedNode(iri.SKOS + "Concept")
+        yield entity(label), TYPE, ox.NamedNode(iri.SKOS + "Concept")
         yield entity(label), ox.NamedNode(iri.SKOS + "prefLabel"), ox.Literal(label)
     for low, high in dimension.taxonomy.covers:
         for predicate in _BROADER:
@@ -181,5 +183,6 @@ def dimension_triples(namespace: str, dimension: Dimension) -> Iterator[Triple]:
         yield entity(low), ox.NamedNode(iri.OWL + "disjointWith"), entity(high)
 
 
-def _pw(name: str) -> ox.NamedNode:
+def pw(name: str) -> ox.NamedNode:
+    """One of our own terms."""
     return ox.NamedNode(iri.PROOFWEAVE + name)

@@ -68,6 +68,12 @@ class VerdictLog:
         with self._lock:
             return self._log.head
 
+    @property
+    def revision(self) -> int:
+        """Number of the newest entry; 0 at first."""
+        with self._lock:
+            return self._log.revision
+
     def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> str:
         """Store a certificate and the receipt that went with it; give the certificate's digest."""
         digest = hashlib.sha256(certificate).hexdigest()
@@ -105,20 +111,32 @@ class VerdictLog:
             raise NotFound(f"no certificate has the digest {digest}")
         return zlib.decompress(row[0])
 
-    def verdicts(self, digest: str | None = None) -> tuple[VerdictRecord, ...]:
-        """Give the recorded verdicts, of one certificate if given, oldest first."""
-        return tuple(VerdictRecord(*row) for row in self._entries("verdict_recorded", digest))
+    def verdicts(
+        self, digest: str | None = None, *, after: int = 0, until: int | None = None
+    ) -> tuple[VerdictRecord, ...]:
+        """Give the recorded verdicts, of one certificate if given, oldest first.
 
-    def sign_offs(self, digest: str | None = None) -> tuple[SignOffRecord, ...]:
-        """Give the sign-offs, of one certificate if given, oldest first."""
-        return tuple(SignOffRecord(*row) for row in self._entries("signed_off", digest))
+        `after` and `until` are places in the chain, the latter included.
+        """
+        rows = self._entries("verdict_recorded", digest, after, until)
+        return tuple(VerdictRecord(*row) for row in rows)
 
-    def _entries(self, kind: str, digest: str | None) -> list[tuple[int, str, dict[str, object]]]:
+    def sign_offs(
+        self, digest: str | None = None, *, after: int = 0, until: int | None = None
+    ) -> tuple[SignOffRecord, ...]:
+        """Give the sign-offs, of one certificate if given, oldest first; bounds as above."""
+        rows = self._entries("signed_off", digest, after, until)
+        return tuple(SignOffRecord(*row) for row in rows)
+
+    def _entries(
+        self, kind: str, digest: str | None, after: int, until: int | None
+    ) -> list[tuple[int, str, dict[str, object]]]:
         with self._lock:
             rows = self._connection.execute(
                 "SELECT number, digest, form FROM entry"
-                " WHERE kind = ?1 AND (?2 IS NULL OR digest = ?2) ORDER BY number",
-                (kind, digest),
+                " WHERE kind = ?1 AND (?2 IS NULL OR digest = ?2)"
+                " AND number > ?3 AND (?4 IS NULL OR number <= ?4) ORDER BY number",
+                (kind, digest, after, until),
             ).fetchall()
         return [(number, of, json.loads(form)) for number, of, form in rows]
 

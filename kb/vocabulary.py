@@ -2,8 +2,9 @@
 
 A knowledge base has one data namespace, set when it is made. In it an entity or class is
 `NAMESPACE` + name, a dimension `NAMESPACE` + `dimension/` + name, a statement `NAMESPACE` +
-`statement/` + hex digits: names are percent-encoded, `/` too, so the three never meet. A source is
-named by its digest (RFC 6920), a span of its decoded text by a fragment (RFC 5147):
+`statement/` + hex digits, and likewise a certificate, a decision and a policy: names are
+percent-encoded, `/` too, so that these never meet. A source is named by its digest (RFC 6920), a
+span of its decoded text by a fragment (RFC 5147):
 
     ni:///sha-256;f4OxZX_x_FO5LcGBSKHWXfwtSx-j1ncoSt3SABJtkGk#char=10,25
 """
@@ -31,6 +32,13 @@ EDTF = "http://id.loc.gov/datatypes/edtf/EDTF"
 
 META_GRAPH = PROOFWEAVE + "meta"
 """The graph of quotes, documents, dimensions and statement nodes."""
+
+VERDICTS_GRAPH = PROOFWEAVE + "verdicts"
+"""The graph of certificates, their answers and open requirements, and decisions; no query reads it
+unless it names it, so that asking changes no answer."""
+
+FUNCTIONS = ("name", "document", "magnitude", "unit", "firstDay", "lastDay")
+"""Local names of the functions that a query may call beyond the standard ones."""
 
 DOCUMENT_PREFIX = "doc:"
 """A document as a subject is named `doc:` + the SHA-256 of its bytes in hex."""
@@ -136,6 +144,30 @@ def statement_id(namespace: str, iri: str) -> str:
     if not iri.startswith(prefix) or _STATEMENT_ID.match(identifier) is None:
         raise IRIRejected(f"<{iri}> names no statement; expected {prefix} and 32 hex digits")
     return identifier
+
+
+def certificate_iri(namespace: str, digest: str) -> str:
+    """Give the IRI of a certificate from the SHA-256 of its bytes, in hex.
+
+    Raises IRIRejected for anything else.
+    """
+    if _SHA256.match(digest) is None:
+        raise IRIRejected(f"{digest!r} is no SHA-256; expected 64 lower-case hex digits")
+    return f"{namespace}certificate/{digest}"
+
+
+def decision_iri(namespace: str, number: int) -> str:
+    """Give the IRI of one time that a verdict was given, from its place in the chain."""
+    return f"{namespace}decision/{number}"
+
+
+def policy_iri(namespace: str, policy: str, version: str) -> str:
+    """Give the IRI of a policy version.
+
+    >>> policy_iri("https://example.org/", "onboarding", "3")
+    'https://example.org/policy/onboarding@3'
+    """
+    return f"{namespace}policy/{quote(policy, safe='')}@{quote(version, safe='')}"
 
 
 def source_iri(source_sha256: str) -> str:

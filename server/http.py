@@ -1,5 +1,6 @@
-"""HTTP beside gRPC: SPARQL 1.1 Protocol, and every method as JSON over POST.
+"""HTTP beside gRPC: SPARQL 1.1 Protocol, vocabulary, and every method as JSON over POST.
 
+`GET /vocabulary` defines our terms, `GET /knowledgeBases/NAME/vocabulary` the dimensions, as OWL.
 `POST /v1/ReasoningService/ProveGoal` with the request as protobuf JSON answers with the response as
 protobuf JSON, or with lines of it for a method that streams. The call goes to the gRPC service with
 the credentials of the HTTP request, so there is one place that answers.
@@ -8,7 +9,7 @@ the credentials of the HTTP request, so there is one place that answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -23,14 +24,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from kb.errors import ProofweaveError
+from kb.errors import FormatUnavailable, ProofweaveError
 
 from .auth import permit, requester
-from .knowledge import KnowledgeBases
+from .knowledge import Knowledge, KnowledgeBases
 from .names import ANY
 from .settings import Settings
 from .sparql import answer_sparql
 from .status import code_of, failure_of
+from .vocabulary import dimensions_document, terms_document
 
 HTTP_STATUS = {
     grpc.StatusCode.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
@@ -89,15 +91,46 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
             return _problem(status, failure.reason, failure.message)
         return Response(json_format.MessageToJson(response), media_type="application/json")
 
+    def permitted(request: Request) -> Knowledge:
+        who = requester(settings.auth, request.headers.items())
+        knowledge = bases.find(request.path_params.get("name", ANY))
+        permit(settings.auth, who, knowledge.name)
+        return knowledge
+
     async def sparql(request: Request) -> Response:
         try:
-            who = requester(settings.auth, request.headers.items())
-            knowledge = bases.find(request.path_params.get("name", ANY))
-            permit(settings.auth, who, knowledge.name)
+            knowledge = permitted(request)
         except ProofweaveError as error:
-            status = HTTP_STATUS.get(code_of(error), HTTPStatus.INTERNAL_SERVER_ERROR)
-            return _problem(status, error.code, str(error))
-        return await answer_sparql(request, knowledge.base.rdf().query)
+            return _failed(error)
+
+        def query(
+            text: str, accept: str, *, default_graphs: Sequence[str], named_graphs: Sequence[str]
+        ) -> tuple[str, bytes]:
+            # catching up with the log may take seconds: here, not on the event loop
+            return knowledge.base.rdf().query(
+                text, accept, default_graphs=default_graphs, named_graphs=named_graphs
+            )
+
+        return await answer_sparql(request, query)
+
+    async def terms(request: Request) -> Response:
+        try:
+            return _document(terms_document(request.headers.get("accept", "")))
+        except FormatUnavailable as error:
+            return _problem(HTTPStatus.NOT_ACCEPTABLE, error.code, str(error))
+
+    async def dimensions(request: Request) -> Response:
+        def write() -> tuple[str, bytes]:
+            knowledge = permitted(request)
+            accept = request.headers.get("accept", "")
+            return dimensions_document(knowledge.dimensions(), knowledge.base.namespace, accept)
+
+        try:
+            return _document(await run_in_threadpool(write))
+        except FormatUnavailable as error:
+            return _problem(HTTPStatus.NOT_ACCEPTABLE, error.code, str(error))
+        except ProofweaveError as error:
+            return _failed(error)
 
     async def alive(_: Request) -> Response:
         return JSONResponse({"status": "serving"})
@@ -106,6 +139,8 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         routes=[
             Route("/healthz", alive),
             Route("/v1/{service}/{method}", call, methods=["POST"]),
+            Route("/vocabulary", terms),
+            Route("/knowledgeBases/{name}/vocabulary", dimensions),
             Route("/sparql", sparql, methods=SPARQL_METHODS),
             Route("/knowledgeBases/{name}/sparql", sparql, methods=SPARQL_METHODS),
         ]
@@ -124,6 +159,19 @@ def _lines(stream: Any) -> Iterator[str]:  # a response iterator of any message 
         failure = failure_of(error)
         problem = {"reason": failure.reason, "message": failure.message}
         yield json.dumps({"error": problem}, ensure_ascii=False) + "\n"
+
+
+def _document(written: tuple[str, bytes]) -> Response:
+    media_type, content = written
+    headers = {"Content-Type": media_type, "Vary": "Accept", "Access-Control-Allow-Origin": "*"}
+    if media_type.startswith("text/"):
+        headers["Content-Type"] += "; charset=utf-8"
+    return Response(content, headers=headers)
+
+
+def _failed(error: ProofweaveError) -> Response:
+    status = HTTP_STATUS.get(code_of(error), HTTPStatus.INTERNAL_SERVER_ERROR)
+    return _problem(status, error.code, str(error))
 
 
 def _problem(status: HTTPStatus, reason: str, message: str) -> Response:

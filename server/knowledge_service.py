@@ -50,12 +50,14 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         limit = self._desk.settings.limits.document_bytes
         outcomes: list[pb.DocumentOutcome] = []
         for index, upload in enumerate(uploads(request_iterator, limit=limit)):
-            check_call(context)
-            outcome = ingest_upload(
-                knowledge, upload, index=index, run=self._desk.requester(context)
-            )
-            outcomes.append(outcome)
-            yield pb.IngestDocumentsResponse(outcome=outcome)
+            run = self._desk.requester(context)
+            for response in ingest_upload(knowledge, upload, index=index, run=run):
+                check_call(context)
+                if response.HasField("outcome"):
+                    outcomes.append(response.outcome)
+                elif not first.start.progress:
+                    continue
+                yield response
         revision = str(knowledge.base.revision)
         yield pb.IngestDocumentsResponse(summary=summarise(outcomes, revision=revision))
 
@@ -77,7 +79,8 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         )
         run = self._desk.requester(context)
         operation = self._operations.start(
-            knowledge.name, lambda _: import_upload(knowledge, upload, mapping, run=run)
+            knowledge.name,
+            lambda progress: import_upload(knowledge, upload, mapping, run=run, progress=progress),
         )
         return pb.ImportStatementsResponse(operation=operation)
 

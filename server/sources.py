@@ -12,7 +12,7 @@ from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.hop import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
-from reasoner.verify import Texts
+from reasoner.verify import TABLE_TYPES, Texts, is_named
 
 SEARCHED = 5
 """Passages looked at for one open requirement."""
@@ -98,6 +98,16 @@ class KnowledgeSources:
             return self._files.sources[source_sha256]
         record = self._base.record(source_sha256)
         return SourceRecord(record.media_type, record.title, record.decoder, record.text_sha256)
+
+    def named(self, label: str) -> tuple[str, ...]:
+        """Give the digests of the whole tables that a policy calls by this name, sorted."""
+        return tuple(
+            record.source_sha256
+            for record in self._base.documents()
+            if record.complete
+            and record.media_type in TABLE_TYPES
+            and is_named(record.title, label)
+        )
 
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search passages: accepted are those that name the entity, rejected those that name

@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from kb.errors import FormatUnavailable, IRIRejected, KnowledgeError, QueryOverBudget, QueryRejected
 from kb.sparql import GRAPH_FORMATS, SOLUTION_FORMATS
+from kb.vocabulary import FUNCTIONS
 
 _LOG = logging.getLogger(__name__)
 
@@ -203,9 +204,7 @@ def _description(endpoint: str) -> str:
         f"<http://www.w3.org/ns/formats/{_FORMAT_NAMES[media_type]}>"
         for media_type in (*SOLUTION_FORMATS, *GRAPH_FORMATS)
     )
-    functions = " , ".join(
-        f"pw:{name}" for name in ("name", "document", "magnitude", "unit", "firstDay", "lastDay")
-    )
+    functions = " , ".join(f"pw:{name}" for name in FUNCTIONS)
     return f"""PREFIX sd: <{_SERVICE}>
 CONSTRUCT {{
   <{endpoint}> a sd:Service ;

@@ -16,7 +16,10 @@ def pairs(draw: st.DrawFn) -> list[tuple[str, str]]:
     """Pairs (lower, upper) without a cycle: along a drawn order of the labels."""
     labels = draw(st.permutations(LABELS[: draw(st.integers(1, len(LABELS)))]))
     possible = [(low, high) for i, low in enumerate(labels) for high in labels[i + 1 :]]
-    return draw(st.lists(st.sampled_from(possible), max_size=14)) if possible else []
+    if not possible:
+        return []
+    least = draw(st.integers(0, 10))  # else most orders would be sparse
+    return draw(st.lists(st.sampled_from(possible), min_size=least, max_size=18))
 
 
 @st.composite
@@ -24,6 +27,9 @@ def posets(draw: st.DrawFn, *, rooted: bool = False) -> Poset:
     """An order on up to seven labels and, if `rooted`, a root above them."""
     size = draw(st.integers(1, len(LABELS)))
     given = [pair for pair in draw(pairs()) if set(pair) <= set(LABELS[:size])]
+    if size == len(LABELS) and draw(st.booleans()):  # two layers: where meets are ambiguous
+        layers = [(low, high) for low in LABELS[:4] for high in LABELS[4:]]
+        given = draw(st.lists(st.sampled_from(layers), min_size=6, max_size=12))
     if rooted:
         given += [(label, "root") for label in LABELS[:size]]
     return poset(given, LABELS[:size])

@@ -14,7 +14,7 @@ import jinja2
 
 from .outline import Line, outline
 from .quotation import Quotation, quotation
-from .wording import plain_atom, plain_term, sentence
+from .wording import plain_atom, plain_term, sentence, shortened
 
 # A certificate is JSON whose schema the verifier checks; here its members are read as they are.
 Json = dict[str, Any]
@@ -33,6 +33,15 @@ CODE_MEANING = {
     "GAP_IN_EXTRACTION": "A passage is about the entity, but no statement could be read from it.",
     "GAP_IN_CORPUS": "No source says anything about it.",
     "OUT_OF_SCOPE": "The question or the date lies outside what the rules cover.",
+}
+
+GENERAL = frozenset(
+    {"same_as", "subclass_of", "stated_in", "document_kind", "issuer", "issued_on", "valid_on"}
+)
+
+CONFLICT_WORDS = {
+    "denied": "One side is affirmed, the other denied.",
+    "disjoint": "The two classes exclude each other.",
 }
 
 KIND_LABEL = {
@@ -101,6 +110,8 @@ def render_html(certificate: Json, texts: Mapping[str, str], *, digest: str = ""
             found["step"] for found in (*certificate["answers"], *refuted, *sides) if found["step"]
         )
     )
+    lookups = (certificate.get("witness") or {}).get("lookups", ())
+    empty = [found for found in lookups if not found.get("answers")]
     titles = {name: source["title"] for name, source in certificate["sources"].items()}
     drawn = outline(roots, {name: tuple(step["premises"]) for name, step in steps.items()})
     return _template().render(
@@ -108,7 +119,7 @@ def render_html(certificate: Json, texts: Mapping[str, str], *, digest: str = ""
         digest=digest or hashlib.sha256(_canonical(certificate)).hexdigest(),
         meaning=MEANING.get(certificate["verdict"], ""),
         code_meaning=CODE_MEANING,
-        title=certificate["question"] or plain_atom(certificate["goal"]),
+        title=_title(certificate, steps, rules, titles),
         proof=[_step(steps[line.step], line, rules, quotes, titles) for line in drawn],
         rules=sorted(
             (name, rule)
@@ -120,20 +131,46 @@ def render_html(certificate: Json, texts: Mapping[str, str], *, digest: str = ""
         refuted=[_answer(answer, steps, rules, titles) for answer in refuted],
         contested=[
             {
-                "reason": conflict["reason"],
+                "words": _conflict_words(conflict["reason"]),
                 "sides": [_answer(side, steps, rules, titles) for side in conflict["sides"]],
             }
             for conflict in contested
         ],
         quotes=quotes,
-        lookups=[
-            lookup
-            for lookup in (certificate.get("witness") or {}).get("lookups", ())
-            if not lookup.get("answers")
-        ],
+        lookups=[found for found in empty if not _is_general(found)],
+        general_lookups=[found for found in empty if _is_general(found)],
         plain_atom=plain_atom,
         plain_term=plain_term,
+        shortened=shortened,
     )
+
+
+def _title(
+    certificate: Json,
+    steps: Mapping[str, Json],
+    rules: Mapping[str, Json],
+    titles: Mapping[str, str],
+) -> str:
+    """Give the question, or what was proved in words, or the goal."""
+    if certificate["question"]:
+        return str(certificate["question"])
+    answers = certificate["answers"]
+    if len(answers) == 1 and answers[0]["step"]:
+        return _says(steps[answers[0]["step"]], rules, titles)
+    return plain_atom(certificate["goal"])
+
+
+def _conflict_words(reason: str) -> str:
+    """Say why two sides exclude each other."""
+    kind, _, name = reason.partition(" ")
+    if kind == "functional" and name:
+        return f"{name.replace('_', ' ')} has one value at a time, and the sources give two."
+    return CONFLICT_WORDS.get(kind, reason)
+
+
+def _is_general(lookup: Json) -> bool:
+    """Whether a look-up belongs to the general rules rather than to the matter."""
+    return str(lookup["pattern"]).lstrip("-").partition("(")[0] in GENERAL
 
 
 def _canonical(certificate: Json) -> bytes:

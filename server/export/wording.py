@@ -13,6 +13,7 @@ _TERM = re.compile(
     r"""|(?P<bare>[^\s,()"]+)"""
 )
 _HEAD = re.compile(r"(?P<sign>not |-)?(?P<predicate>[a-z][A-Za-z0-9_]*)(?P<rest>\(.*\))?\Z", re.S)
+_DIGEST = re.compile(r"((?:doc|st):[0-9a-f]{8})[0-9a-f]{24,56}", re.ASCII)
 _STATEMENT = re.compile(r"st:[0-9a-f]{32}\Z", re.ASCII)
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NUMBER = re.compile(r"(-?)(\d{5,})(\.\d+)?((?: \S+)?)\Z", re.ASCII)
@@ -68,6 +69,11 @@ def plain_atom(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> s
         if not (place == last > 1 and term.startswith('"st:'))
     ]
     return f"{sign}{name}: {', '.join(shown)}"
+
+
+def shortened(text: str) -> str:
+    """Cut the digests in canonical text to their first digits, for the eye."""
+    return _DIGEST.sub(r"\1…", text)
 
 
 def sentence(

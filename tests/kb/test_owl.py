@@ -158,6 +158,10 @@ def test_hermit_finds_what_cannot_be_true_together() -> None:
     amount = Statement("Nordwind", "amount", Quantity(Fraction(5), "EUR"))
     assert check(carrier, amount, Statement("Nordwind", "name", Entity("Acme")))
     assert not check(carrier, Statement("Nordwind", "cover_kind", TaxonClass("hull")))
+    acme = Statement("Nordwind", "name", Entity("Acme"))
+    denied = Statement("Nordwind", "name", Entity("Acme"), Polarity.DENIED)
+    assert check(carrier, denied)
+    assert not check(acme, denied)
     assert not check(
         carrier, Statement("Nordwind", "cover_kind", TaxonClass("insurance"), Polarity.DENIED)
     )
@@ -214,6 +218,8 @@ OWL = b"""
 [] a owl:AllDisjointClasses ; owl:members ( :Bike :Sled :Car ) .
 :Road a owl:Class .
 :Way a owl:Class ; owl:equivalentClass [ owl:unionOf ( :Road :Canal ) ] .
+:Canal owl:disjointUnionOf ( :ShipCanal :Ditch ) .
+:Ditch owl:disjointWith :Road .
 """
 
 
@@ -229,11 +235,19 @@ def test_owl_of_others_is_read_without_fetching() -> None:
             ("Amphibian", "Boat"),
             ("Road", "Way"),
             ("Canal", "Way"),
+            ("ShipCanal", "Canal"),
+            ("Ditch", "Canal"),
             ("Vehicle", "Thing"),
             ("Way", "Thing"),
         ]
     )
-    assert dimension.disjoint == (("Bike", "Car"), ("Bike", "Sled"), ("Car", "Sled"))
+    assert dimension.disjoint == (
+        ("Bike", "Car"),
+        ("Bike", "Sled"),
+        ("Car", "Sled"),
+        ("Ditch", "Road"),
+        ("Ditch", "ShipCanal"),
+    )
     assert dimension.equivalents == (("Boat", "Vessel"),)
 
 
@@ -257,4 +271,9 @@ def test_content_that_is_not_ours_or_not_rdf_is_rejected() -> None:
     bare = b"<https://example.org/dimension/d> a <http://www.w3.org/2002/07/owl#ObjectProperty> ."
     with pytest.raises(DimensionRejected, match="0 kinds"):
         import_dimensions(bare, TURTLE, namespace=NAMESPACE)
+    rootless = bare + b"<https://example.org/dimension/d> <%skind> 'taxonomic' ." % (
+        vocabulary.PROOFWEAVE.encode()
+    )
+    with pytest.raises(DimensionRejected, match="0 ranges"):
+        import_dimensions(rootless, TURTLE, namespace=NAMESPACE)
     assert import_dimensions(OWL, TURTLE, namespace=NAMESPACE) == ()

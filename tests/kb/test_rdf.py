@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.dimension import define_taxonomy
+from kb.dimension import Dimension, DimensionKind, define_taxonomy
 from kb.document import Document
 from kb.errors import KnowledgeError, QueryOverBudget, QueryRejected
 from kb.quantity import Quantity, parse_date
@@ -267,8 +267,9 @@ def test_bulk_costs_three_quads_per_statement(projection: RdfProjection) -> None
         statement = Statement(f"F{place}", "insures", Entity(f"E{place}"))
         return statement.id, statement, [evidence(statement, 100 * place, "table/1")]
 
-    assert projection.add_statements(row(place) for place in range(500)) == 500
-    assert len(projection) == 3 * 500
+    count = 20_001  # more than one batch
+    assert projection.add_statements(row(place) for place in range(count)) == count
+    assert len(projection) == 3 * count
 
 
 def test_removing_a_document_leaves_only_the_others(projection: RdfProjection) -> None:
@@ -289,6 +290,33 @@ def test_removing_a_document_leaves_only_the_others(projection: RdfProjection) -
     add(projection, denied, 100)
     projection.remove_document(SOURCE)
     assert projection.n_quads() == before
+
+
+def test_evidence_is_removed_source_by_source(projection: RdfProjection) -> None:
+    statement = Statement("Nordwind", "insures", Entity("Acme"))
+    here = evidence(statement)
+    other = Evidence(statement.id, "ef" * 32, "cd" * 32, 0, 3, "Yes", "test/1")
+    projection.add_statement(statement.id, statement, [other])
+    before = projection.n_quads()
+    projection.add_statement(statement.id, statement, [here])
+    projection.remove_statement(statement.id, statement, [here])
+    assert projection.n_quads() == before
+    projection.remove_statement(statement.id, statement, [other])
+    assert projection.n_quads() == b""
+
+
+def test_dimensions_of_every_kind_are_described(projection: RdfProjection) -> None:
+    projection.add_dimension(
+        Dimension("cover", DimensionKind.QUANTITY, label="Cover", functional=True, unit="EUR")
+    )
+    projection.add_dimension(Dimension("insures", DimensionKind.ENTITY, inverse="insured_by"))
+    assert rows(
+        projection,
+        "SELECT ?d ?l ?u { ?d a owl:FunctionalProperty ; rdfs:label ?l ; pw:unit ?u }",
+    ) == [{"d": f"{NAMESPACE}dimension/cover", "l": "Cover", "u": "EUR"}]
+    assert rows(
+        projection, "SELECT ?i { d:insures a owl:ObjectProperty ; owl:inverseOf ?i ; pw:kind ?k }"
+    ) == [{"i": f"{NAMESPACE}dimension/insured_by"}]
 
 
 def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:

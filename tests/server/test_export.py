@@ -14,7 +14,7 @@ from reasoner.verdict import AbstentionCode, Verdict
 from server.export.html import CODE_MEANING, KIND_LABEL, MEANING, render_html
 from server.export.outline import DEEPEST, outline
 from server.export.quotation import quotation
-from server.export.wording import plain_atom, plain_term, sentence
+from server.export.wording import plain_atom, plain_term, sentence, shortened
 from server.offline import decide_files
 from server.settings import Settings
 
@@ -143,6 +143,7 @@ def test_words_lose_their_notation() -> None:
     statement = '"st:' + "0" * 32 + '"'
     assert plain_atom(f"cover(a, 5, {statement})") == "cover: a, 5"
     assert plain_term('"doc:abc"', {"abc": "Letter"}) == "“Letter”"
+    assert shortened(f"cover(a, {statement})") == 'cover(a, "st:00000000…")'
     assert sentence("{S} is {X}", {"S": '"Acme"'}) == "Acme is {X}"
 
 
