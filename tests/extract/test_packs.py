@@ -122,11 +122,11 @@ def test_all_problems_are_reported_together(tmp_path: Path) -> None:
         "leases/pack.yaml:6: no file under taxonomies/ defines the taxonomy 'used'; "
         "nearest is 'use'",
         "leases/pack.yaml:8: 'subjects' is no key here; expected one of dimensions, headers, "
-        "kinds, name_suffixes, pack, subject_labels, title, version",
+        "kinds, name_suffixes, pack, subject_labels, title, version; nearest is 'subject_labels'",
         "leases/relations/rent.yaml:1: the relation names 'rnt', which is no dimension of the "
         "pack; nearest is 'rent'",
         "leases/relations/rent.yaml:4: {valu} is no slot; "
-        "expected one of {date}, {name}, {subject's}, {subject}, {value}",
+        "expected one of {date}, {name}, {subject}, {subject's}, {value}",
         "leases/relations/rent.yaml:9: 'nothing' is no expected value; "
         "expected [subject, value] or none",
         "leases/taxonomies/use.yaml:9: 'Dweling' is no class of this taxonomy; "
