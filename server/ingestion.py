@@ -16,6 +16,7 @@ from kb.tables import import_table
 
 from .errors import RequestRejected, UploadTooLarge
 from .knowledge import Knowledge
+from .links import Linked
 from .operations import Progress
 from .status import problems_of
 from .table_reading import TableReading, read_columns
@@ -160,6 +161,7 @@ def import_upload(
         reached=lambda end: progress.advance(end - progress.done),
     )
     progress.done = progress.total
+    knowledge.link_titles(run=run)
     return knowledge_pb2.DocumentOutcome(
         file_name=name,
         admitted=knowledge_pb2.DocumentAdmitted(
@@ -180,11 +182,13 @@ def import_upload(
 
 
 def summarise(
-    outcomes: Iterable[knowledge_pb2.DocumentOutcome], *, revision: str
+    outcomes: Iterable[knowledge_pb2.DocumentOutcome], linked: Linked, *, revision: str
 ) -> knowledge_pb2.IngestSummary:
     """Add up the outcomes of an upload."""
     reasons: Counter[str] = Counter()
-    summary = knowledge_pb2.IngestSummary(revision=revision)
+    summary = knowledge_pb2.IngestSummary(
+        revision=revision, links_asserted=linked.asserted, links_withdrawn=linked.withdrawn
+    )
     for outcome in outcomes:
         if outcome.HasField("rejected"):
             summary.documents_rejected += 1

@@ -58,8 +58,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
                 elif not first.start.progress:
                     continue
                 yield response
+        linked = knowledge.link_titles(run=self._desk.requester(context))
         revision = str(knowledge.base.revision)
-        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, revision=revision))
+        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, linked, revision=revision))
 
     def ImportStatements(  # noqa: N802
         self, request_iterator: Iterator[pb.ImportStatementsRequest], context: Context
@@ -159,7 +160,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a document with all it states."""
         name = read_name(request.name, "documents")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        return pb.RetractDocumentResponse(revision=str(knowledge.base.retract_document(name.id)))
+        knowledge.base.retract_document(name.id)
+        knowledge.link_titles(run=self._desk.requester(context))
+        return pb.RetractDocumentResponse(revision=str(knowledge.base.revision))
 
     def GetStatement(  # noqa: N802
         self, request: pb.GetStatementRequest, context: Context
@@ -199,7 +202,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a statement."""
         name = read_name(request.name, "statements")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        return pb.RetractStatementResponse(revision=str(knowledge.base.retract_statement(name.id)))
+        knowledge.base.retract_statement(name.id)
+        knowledge.link_titles(run=self._desk.requester(context))
+        return pb.RetractStatementResponse(revision=str(knowledge.base.revision))
 
     def GetDimension(  # noqa: N802
         self, request: pb.GetDimensionRequest, context: Context

@@ -132,6 +132,8 @@ def _as_json(
         "statements_inserted": summary.statements_inserted,
         "statements_known": summary.statements_known,
         "rejected_by_reason": dict(sorted(summary.rejected_by_reason.items())),
+        "links_asserted": summary.links_asserted,
+        "links_withdrawn": summary.links_withdrawn,
         "revision": summary.revision,
     }
 
@@ -176,6 +178,11 @@ def _show(
         f"{summary.statements_known} known before",
         style="bold",
     )
+    if summary.links_asserted or summary.links_withdrawn:
+        out.print(
+            f"{summary.links_asserted} names linked to titles, {summary.links_withdrawn} links "
+            "withdrawn because other passages may be meant"
+        )
     refused = Counter(dict(summary.rejected_by_reason))
     if refused:
         out.print("candidates refused, by reason:")
