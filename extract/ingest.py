@@ -8,10 +8,10 @@ from kb.dimension import Dimension
 from kb.document import Document
 from kb.statement import ALWAYS, Entity, Polarity, Text, Validity
 
-from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
+from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .coreference import bare_title
 from .extractor import Extraction, Extractor, Progress, extract
-from .labels import SAME_AS, read_labels
+from .labels import read_labels
 from .layout import Cell, Paragraph, Section, Table, read_layout
 from .letterhead import read_head
 from .mentions import NameIndex
@@ -22,10 +22,6 @@ from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
 from .sections import About, read_sections
 from .tables import read_table
 from .titles import calls_by_bare_name
-
-KNOWN_AS = "known_as"
-LONGEST_OPENING = 600
-"""Code points of a title with the first sentence below it that are quoted whole."""
 
 
 class PatternExtractor:
@@ -231,7 +227,7 @@ class _Context:
         """Give the span of a title with the first sentence below it, or with its first name."""
         start = heading.start
         _, stop = text.source_span(lead[0], max(lead[1], end))
-        if stop - start > LONGEST_OPENING:
+        if stop - start > LONGEST_QUOTE:
             _, stop = text.source_span(*lead)
         return _trimmed(self.document.text, start, stop)
 
