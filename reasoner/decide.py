@@ -35,7 +35,7 @@ from .openness import (
     undetermined_requirements,
     write_requirement,
 )
-from .prelude import atoms_of, prelude
+from .prelude import COMPUTED, atoms_of, prelude
 from .slice import Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
@@ -116,7 +116,7 @@ def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -
 
 def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
     """Refuse a predicate that neither rules nor facts nor the knowledge base have."""
-    signatures = {*facts.signatures(), *known}
+    signatures = {*facts.signatures(), *known, *COMPUTED}
     for clause in (*policy.clauses, *prelude().clauses):
         signatures.add(clause.head.signature)
         signatures.update(atom.signature for atom in atoms_of(clause.body))

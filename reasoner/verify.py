@@ -1560,6 +1560,148 @@ def literal_signatures(literal: Literal) -> Iterator[str]:
                 yield signature(item[kind])
 
 
+# ---------------------------------------------------------------- how long a rule instance holds
+
+_GROWING = frozenset(
+    (
+        *("min", "max", "floor", "ceil", "round", "year", "earliest", "latest", "first_day"),
+        *("last_day", "add_days", "add_months", "add_years", "+"),
+    )
+)
+Days = tuple[datetime.date | None, datetime.date | None]
+
+
+class DayTests:
+    """The tests of a rule instance that depend on the day, which goes into tests only.
+
+    `moves` holds for each variable that depends on the day whether it grows (1) or shrinks (-1) as
+    days go by; `definitions` are computed anew for each day.
+    """
+
+    def __init__(self, rule: Rule, bindings: Mapping[str, str]) -> None:
+        self.bindings = bindings
+        self.days = {
+            literal.tree["arguments"][0].get("variable", "")
+            for literal in rule.body
+            if literal.kind == "positive" and literal.sign == "valid_on/1"
+        }
+        self.moves: dict[str, int | None] = dict.fromkeys(self.days, 1)
+        self.definitions: list[Planned] = []
+        self.tests: list[Literal] = []
+        bound = set[str]().union(
+            *(item.names for item in rule.body if item.kind in ("positive", "aggregate"))
+        )
+        comparisons = [item for item in rule.body if item.kind == "comparison"]
+        for planned in ordered(comparisons, bound, rule.head_names):
+            literal = planned.literal
+            if self.moves.keys().isdisjoint(literal.variables):
+                continue
+            if planned.assigns:
+                self.definitions.append(planned)
+                tree = literal.tree
+                is_left = tree["left"].get("variable") == planned.assigns
+                self.moves[planned.assigns] = self.move(tree["right" if is_left else "left"])
+            else:
+                self.tests.append(literal)
+        self.flows = (
+            "" in self.days
+            or None in self.moves.values()
+            or not rule.head_names.isdisjoint(self.moves)
+            or any(
+                not literal.variables.isdisjoint(self.moves)
+                for literal in rule.body
+                if literal.kind != "comparison" and literal.sign != "valid_on/1"
+            )
+        )
+
+    def move(self, tree: Tree) -> int | None:
+        """Tell how a value moves as days go by; None if that is not known."""
+        if "variable" in tree:
+            return self.moves.get(tree["variable"], 0)
+        if self.moves.keys().isdisjoint(expression_variables(tree)):
+            return 0
+        name, arguments = tree["operation"], tree["arguments"]
+        inner = [self.move(item) for item in arguments]
+        if None in inner:
+            return None
+        numbers = [move or 0 for move in inner]
+        if name in ("days", "months", "years", "year") and not all(map(self._is_exact, arguments)):
+            return None
+        if name in ("days", "months", "years"):
+            numbers[0] = -numbers[0]
+        elif name == "-":
+            numbers[-1] = -numbers[-1]
+        elif name in ("*", "/"):
+            fixed = 1 if numbers[1] == 0 else 0
+            if numbers[fixed] or (name == "/" and not fixed):
+                return None
+            value = evaluate(arguments[fixed], self.bindings)
+            if value is None or value[0] not in ("number", "quantity") or not value[1]:
+                return None
+            sign = 1 if value[1] > 0 else -1
+            return sign * numbers[1 - fixed]
+        elif name not in _GROWING:
+            return None
+        moving = set(numbers) - {0}
+        return moving.pop() if len(moving) == 1 else None
+
+    def _is_exact(self, tree: Tree) -> bool:
+        if not self.moves.keys().isdisjoint(expression_variables(tree)):
+            return True
+        value = evaluate(tree, self.bindings)
+        return value is None or value[0] != "date" or value[1] == value[2]
+
+    def holds(self, literal: Literal, day: datetime.date) -> bool:
+        """Whether a test is true on another day."""
+        term = write_value(("date", day, day))
+        changed = {**self.bindings, **dict.fromkeys(self.days, term)}
+        for planned in self.definitions:
+            value = computed(planned, changed)
+            if value is None:
+                return False
+            changed[planned.assigns] = value
+        return comparison_truth(literal, changed) == TRUE
+
+
+def days_around(rule: Rule, bindings: Mapping[str, str], day: datetime.date) -> Days | None:
+    """Give the days around one on which a rule instance holds as it does; None if only that day.
+
+    Each test must be one that changes once as days go by; the change is found by bisection.
+    """
+    tests = DayTests(rule, bindings)
+    if tests.flows:
+        return None
+    starts: list[datetime.date] = []
+    ends: list[datetime.date] = []
+    for literal in tests.tests:
+        left, right = tests.move(literal.tree["left"]), tests.move(literal.tree["right"])
+        sign = literal.tree["operator"]
+        if left is None or right is None or sign in ("=", "!="):
+            return None
+        if sign in (">", ">="):
+            left, right = right, left
+        if left <= 0 <= right:
+            limit = datetime.date.min
+        elif right <= 0 <= left:
+            limit = datetime.date.max
+        else:
+            return None
+        if tests.holds(literal, limit):
+            continue
+        near, far = day.toordinal(), limit.toordinal()
+        while abs(far - near) > 1:
+            middle = (near + far) // 2
+            if tests.holds(literal, datetime.date.fromordinal(middle)):
+                near = middle
+            else:
+                far = middle
+        if limit == datetime.date.min:
+            starts.append(datetime.date.fromordinal(near))
+        else:
+            ends.append(datetime.date.fromordinal(near + 1))
+    return max(starts, default=None), min(ends, default=None)
+
+
 # ---------------------------------------------------------------- calls with complete answers
 
 
@@ -3076,14 +3218,33 @@ class Examination:
                         "end": None if last == ".." else last,
                     }
                 )
-            if any(step["kind"] == "request" for step in certificate["steps"]):
-                following = self.valid_on and self.valid_on + datetime.timedelta(days=1)
-                intervals.append({"start": certificate["valid_on"], "end": str(following)})
+            intervals += self._intervals_of_tests()
             start = max((i["start"] for i in intervals if i["start"]), default=None)
             end = min((i["end"] for i in intervals if i["end"]), default=None)
         expected = {"start": start, "end": end, "next_change": end}
         if certificate["validity"] != expected:
             reject("VALIDITY_MISMATCH", "validity", f"the interval of the proof is {expected}")
+
+    def _intervals_of_tests(self) -> list[dict[str, str | None]]:
+        """Give how long each test against the day of the request stays true."""
+        day = self.valid_on
+        if day is None:
+            return []
+        names = ("start", "end")
+        requests = {s["id"] for s in self.certificate["steps"] if s["kind"] == "request"}
+        own: Days = (day, day + datetime.timedelta(days=1))
+        found = [own for item in self.certificate["answers"] if item["step"] in requests]
+        for step in self.certificate["steps"]:
+            if "rule" in step and not requests.isdisjoint(step["premises"]):
+                rule = self.rules[step["rule"]]
+                found.append(days_around(rule, step["bindings"], day) or own)
+        return [
+            {
+                name: None if edge is None else edge.isoformat()
+                for name, edge in zip(names, days, strict=True)
+            }
+            for days in found
+        ]
 
     # ------------------------------------------------------------ use and minimality
 
