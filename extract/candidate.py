@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kb.document import Document
 from kb.statement import ALWAYS, Modality, Polarity, Validity, Value
+
+LONGEST_QUOTE = 600
+"""Code points up to which a quote reaches back to where the text names its subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +38,8 @@ class Rejection:
 
     reason: str
     text: str
+
+
+def document_subject(document: Document) -> str:
+    """Give the name of a document as the subject of statements."""
+    return f"doc:{document.source_sha256}"

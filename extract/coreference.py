@@ -68,9 +68,19 @@ _PERSON = {
 _THING = frozenset({"it", "its", "itself"})
 _PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*\Z")
 _ALIAS_OPEN = re.compile(
-    r"\(\s*(?:(?:hereinafter|hereafter|the|or|in short|short|referred to as)\W+)*[\"“„'‘]"
+    r"\(\s*(?P<cue>(?:(?:hereinafter|hereafter|the|in short|short|referred to as)\W+)*)[\"“„'‘]"
 )
+_LIFE = re.compile(r"\(.{0,60}\bborn\b|\bdied\b|\d{3,4}\s?[–-]\s?.{0,25}\d{3,4}\)", re.IGNORECASE)
+_OPENING = 60
 _LONGEST_LEAD = 14
+_LINKS = frozenset({"and", "by", "with", "of", "through", ",", "("})
+_HE = frozenset(
+    {"son", "king", "prince", "duke", "husband", "father", "brother", "actor", "emperor", "nephew"}
+)
+_SHE = frozenset({
+    "daughter", "queen", "princess", "duchess", "wife", "mother", "sister", "actress", "empress",
+    "niece", "consort", "noblewoman", "businesswoman",
+})  # fmt: skip
 _ROYAL = frozenset({
     "King", "Queen", "Prince", "Princess", "Duke", "Duchess", "Emperor", "Empress", "Sir", "Lord",
     "Lady", "Saint", "St",
@@ -99,19 +109,25 @@ def resolve(
     names: Sequence[Name],
     *,
     anchor: str | None,
+    titled: bool,
     known: Mapping[str, str],
     kinds: Mapping[str, Sequence[str]],
 ) -> Resolved:
     """Resolve the mentions of a text.
 
-    `known` maps short names given elsewhere in the document to entities; `kinds` maps a kind of
-    entity to the nouns that call something so.
+    A title is taken for a person's unless the text says what it is. `known` maps short names given
+    elsewhere in the document to entities; `kinds` maps a kind of entity to the nouns that call
+    something so.
     """
     state = _State(names=dict(known))
     noun_kind = {noun: kind for kind in sorted(kinds) for noun in kinds[kind]}
     lead = _lead_name(doc, names, anchor)
     anchor_forms = _anchor_forms(anchor, lead)
-    kind = _lead_kind(doc, noun_kind) if anchor is not None else None
+    kind = _lead_kind(doc, anchor, lead, noun_kind) if anchor is not None else None
+    if titled and kind is None:
+        kind = "person"
+    if anchor is not None and (gender := _lead_gender(doc)) is not None:
+        state.gender[anchor] = gender
     mentions: list[Mention] = []
     aliases: list[Alias] = []
     by_start = {name.start: name for name in names}
@@ -134,7 +150,10 @@ def resolve(
                     aliases.append(alias)
                     state.names.setdefault(alias.name, alias.entity)
             else:
-                mention = _resolve_pronoun(doc[index], state, anchor, kind, anchor_at)
+                token = doc[index]
+                mention = _resolve_possessive(token, mentions, state, anchor)
+                if mention is None:
+                    mention = _resolve_pronoun(token, state, anchor, kind, anchor_at)
                 if mention is None:
                     mention = _resolve_description(
                         doc, index, state, anchor, kind, noun_kind, anchor_at
@@ -179,6 +198,10 @@ def _lead_name(doc: Doc, names: Sequence[Name], anchor: str | None) -> Name | No
     if end == start or not (doc[start].text[0].isupper() or doc[start].text[0].isdigit()):
         return first if first is not None and first.start <= 2 else None
     lead = Name(start, end, doc[start:end].text)
+    words = {word.casefold() for word in bare.split()}
+    resembles = any(token.text.casefold() in words for token in doc[start:end])
+    if not resembles and end < len(doc) and doc[end].text == ",":
+        return None
     if any(token.pos_ in ("VERB", "AUX") and token.text[0].islower() for token in doc[start:end]):
         return first if first is not None and first.start == start else None
     return lead
@@ -203,24 +226,46 @@ def _anchor_forms(anchor: str | None, lead: Name | None) -> dict[str, bool]:
     return forms
 
 
-def _lead_kind(doc: Doc, noun_kind: Mapping[str, str]) -> str | None:
-    """Tell the kind of the anchor from the first predicate noun: `is a 1998 film` -> `work`."""
-    for token in doc:
-        if token.lemma_ == "be" or token.lower_ in ("is", "was", "are", "were"):
-            for child in token.children:
-                if child.dep_ == "attr":
-                    words = [child, *(c for c in child.conjuncts)]
-                    for word in words:
-                        kind = noun_kind.get(word.lower_) or noun_kind.get(word.lemma_.lower())
-                        if kind is not None:
-                            return kind
-            break
-    text = doc[: min(len(doc), 60)].text.lower()
-    return (
-        "person"
-        if re.search(r"\(.{0,60}\bborn\b|\bdied\b|\d{3,4}\s?[–-]\s?.{0,25}\d{3,4}\)", text)
-        else None
-    )
+def _lead_kind(
+    doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, str]
+) -> str | None:
+    """Tell the kind of the anchor: `Dawn (1998 film)`, `is a 1998 film`, or by its last word."""
+    disambiguation = _PARENTHETICAL.search(anchor)
+    if disambiguation is not None:
+        kind = noun_kind.get(disambiguation.group().strip(" ()").split()[-1].lower())
+        if kind is not None:
+            return kind
+    start = lead.end if lead is not None else 0
+    sentence_end = next((token.i for token in doc[start + 1 :] if token.is_sent_start), len(doc))
+    for token in doc[start:sentence_end]:
+        if token.lower_ not in ("is", "was", "are", "were"):
+            continue
+        for child in token.children:
+            for word in (child, *child.conjuncts) if child.dep_ == "attr" else ():
+                kind = noun_kind.get(word.lower_) or noun_kind.get(word.lemma_.lower())
+                if kind is not None:
+                    return kind
+        for word in doc[token.i + 1 : min(sentence_end, token.i + _LONGEST_LEAD)]:
+            if word.pos_ == "VERB" or (word.pos_ == "ADP" and word.lower_ != "of"):
+                break
+            if word.lower_ in noun_kind:
+                return noun_kind[word.lower_]
+        break
+    last = bare_title(anchor).split(",")[0].split()[-1:]
+    kind = noun_kind.get(last[0].lower()) if last else None
+    if kind is not None and kind != "person":
+        return kind
+    return "person" if _LIFE.search(doc[: min(len(doc), _OPENING)].text) else None
+
+
+def _lead_gender(doc: Doc) -> str | None:
+    """Tell the gender of the anchor from the nouns that the first sentence says it is."""
+    for token in next(iter(doc.sents), ()):
+        if token.dep_ == "attr" and token.head.lower_ in ("is", "was"):
+            for word in (token, *token.conjuncts):
+                if word.lower_ in _HE or word.lower_ in _SHE:
+                    return "he" if word.lower_ in _HE else "she"
+    return None
 
 
 def _resolve_name(
@@ -261,7 +306,8 @@ def _alias_after(doc: Doc, name: Name, entity: str) -> Alias | None:
         return None
     stop = min(len(doc), end + 14)
     text = doc[end:stop].text
-    if not _ALIAS_OPEN.match(text):
+    opened = _ALIAS_OPEN.match(text)
+    if opened is None:
         return None
     opening = next((i for i in range(end, stop) if doc[i].text in "\"“„'‘"), None)
     if opening is None:
@@ -270,7 +316,18 @@ def _alias_after(doc: Doc, name: Name, entity: str) -> Alias | None:
     if closing is None or closing == opening + 1:
         return None
     short = doc[opening + 1 : closing].text.strip(" ,.")
-    return Alias(entity, short, name.start, closing + 1) if short else None
+    if not short or not (opened["cue"] or shortens(short, entity)):
+        return None
+    return Alias(entity, short, name.start, closing + 1)
+
+
+def shortens(short: str, name: str) -> bool:
+    """Whether a short name is made of words of a name, or of its initials."""
+    words = name.casefold().split()
+    initials = "".join(word[0] for word in words)
+    return short.casefold() in (initials, initials[: len(short)]) or all(
+        word in words for word in short.casefold().split()
+    )
 
 
 def _resolve_pronoun(
@@ -293,6 +350,29 @@ def _resolve_pronoun(
         if state.subject is not None:
             return Mention(token.i, token.i + 1, state.subject, Form.PRONOUN, state.subject_at)
     return None
+
+
+def _resolve_possessive(
+    token: Token, mentions: Sequence[Mention], state: _State, anchor: str | None
+) -> Mention | None:
+    """Resolve `his` in `son of John and his wife`, `by John with his wife`: the name before it."""
+    if token.tag_ != "PRP$" or token.lower_ not in _PERSON or not mentions or token.is_sent_start:
+        return None
+    before = mentions[-1]
+    index = token.i - 1
+    while index >= before.end and token.doc[index].lower_ in _LINKS:
+        index -= 1
+    if index != before.end - 1 or before.end == token.i or before.entity == anchor:
+        return None
+    if before.form is not Form.NAME or state.gender.get(before.entity, "") not in (
+        "",
+        _PERSON[token.lower_],
+    ):
+        return None
+    same = anchor is not None and state.gender.get(anchor) == _PERSON[token.lower_]
+    if same and token.doc[before.start - 1].lower_ not in ("of", "to"):
+        return None
+    return Mention(token.i, token.i + 1, before.entity, Form.PRONOUN, before.start)
 
 
 def _resolve_description(

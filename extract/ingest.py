@@ -3,48 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from kb.dimension import Dimension
 from kb.document import Document
-from kb.statement import ALWAYS, Entity, Evidence, Statement, Text, Validity
+from kb.statement import ALWAYS, Entity, Polarity, Text, Validity
 
-from .candidate import Candidate, Rejection
+from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
 from .coreference import bare_title
-from .grounding import ground
-from .labels import read_labels
-from .layout import Paragraph, Section, Table, read_layout
-from .normalize import Mended, mend
+from .extractor import Extraction, Extractor, Progress, extract
+from .labels import SAME_AS, read_labels
+from .layout import Cell, Paragraph, Section, Table, read_layout
+from .letterhead import read_head
+from .mentions import NameIndex
+from .normalize import Mended, fold, mend
 from .pack import Pack, ValidityScope
-from .patterns import DOCUMENT
+from .patterns import DOCUMENT, Finding
 from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
+from .sections import About, read_sections
 from .tables import read_table
+from .titles import calls_by_bare_name
 
-SAME_AS = "same_as"
 KNOWN_AS = "known_as"
+LONGEST_OPENING = 600
+"""Code points of a title with the first sentence below it that are quoted whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """What a document gives: grounded statements by position, and what was rejected and why."""
+class PatternExtractor:
+    """Reads a document with the patterns, labels and tables of some packs.
 
-    grounded: tuple[tuple[Statement, Evidence], ...]
-    rejected: tuple[Rejection, ...]
+    `kb_dimensions` are the dimensions of the knowledge base beside those of the packs; the columns
+    of tables may name them.
+    """
 
+    def __init__(
+        self,
+        packs: Sequence[Pack],
+        *,
+        kb_dimensions: Sequence[Dimension] = (),
+        model: str = DEFAULT_MODEL,
+    ) -> None:
+        self._packs = tuple(packs)
+        self._kb_dimensions = tuple(kb_dimensions)
+        self._model = model
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How many of a document's sections have been read, and what the last ones gave."""
+    def propose(self, document: Document) -> Iterator[Progress]:
+        """Give candidates section by section, so that a caller can show progress or stop.
 
-    done: int
-    total: int
-    candidates: tuple[Candidate, ...]
-    rejected: tuple[Rejection, ...] = field(default=())
+        Raises ModelUnavailable.
+        """
+        reader = reader_for(self._packs, self._model)
+        sections = read_layout(document)
+        context = _Context(document, reader, self._kb_dimensions)
+        total = len(sections)
+        yield Progress(0, total, *context.read_lines(sections))
+        waiting: list[Section] = []
 
+        def units() -> Iterator[Unit]:
+            for section in sections:
+                unit = context.unit(section)
+                if unit is not None:
+                    waiting.append(section)
+                    yield unit
 
-def document_subject(document: Document) -> str:
-    """Give the name of a document as the subject of statements."""
-    return f"doc:{document.source_sha256}"
+        for done, reading in enumerate(reader.read(units()), start=1):
+            section = waiting[done - 1]
+            yield Progress(done, total, context.candidates_of(reading, section))
+        yield Progress(total, total, ())
 
 
 def ingest_document(
@@ -53,66 +77,14 @@ def ingest_document(
     document: Document,
     *,
     model: str = DEFAULT_MODEL,
+    others: Sequence[Extractor] = (),
 ) -> Extraction:
     """Extract the statements of a document: a pure function of its arguments and the versions.
 
-    `kb_dimensions` are the dimensions of the knowledge base beside those of the packs; the columns
-    of tables may name them. Raises ModelUnavailable.
+    `others` are extractors beside the patterns, such as a language model. Raises ModelUnavailable.
     """
-    candidates: list[Candidate] = []
-    rejected: list[Rejection] = []
-    for progress in ingest_progress(kb_dimensions, packs, document, model=model):
-        candidates.extend(progress.candidates)
-        rejected.extend(progress.rejected)
-    return admit(candidates, document, rejected=rejected)
-
-
-def admit(
-    candidates: Sequence[Candidate], document: Document, *, rejected: Sequence[Rejection] = ()
-) -> Extraction:
-    """Ground candidates and drop repetitions of the same statement with the same span."""
-    grounded: dict[tuple[str, int, int], tuple[Statement, Evidence]] = {}
-    refused = list(rejected)
-    for candidate in candidates:
-        outcome = ground(candidate, document)
-        if isinstance(outcome, Rejection):
-            refused.append(outcome)
-        else:
-            statement, evidence = outcome
-            grounded.setdefault((statement.id, evidence.start, evidence.end), outcome)
-    ordered = sorted(grounded.values(), key=lambda pair: (pair[1].start, pair[1].end, pair[0].id))
-    return Extraction(tuple(ordered), tuple(dict.fromkeys(refused)))
-
-
-def ingest_progress(
-    kb_dimensions: Sequence[Dimension],
-    packs: Sequence[Pack],
-    document: Document,
-    *,
-    model: str = DEFAULT_MODEL,
-) -> Iterator[Progress]:
-    """Extract section by section, so that a caller can show progress or stop.
-
-    Raises ModelUnavailable.
-    """
-    reader = reader_for(tuple(packs), model)
-    sections = read_layout(document)
-    context = _Context(document, reader, kb_dimensions)
-    total = len(sections)
-    yield Progress(0, total, *context.read_lines(sections))
-    waiting: list[Section] = []
-
-    def units() -> Iterator[Unit]:
-        for section in sections:
-            unit = context.unit(section)
-            if unit is not None:
-                waiting.append(section)
-                yield unit
-
-    for done, reading in enumerate(reader.read(units()), start=1):
-        section = waiting[done - 1]
-        yield Progress(min(done, total), total, context.candidates_of(reading, section))
-    yield Progress(total, total, ())
+    patterns = PatternExtractor(packs, kb_dimensions=kb_dimensions, model=model)
+    return extract(document, [patterns, *others])
 
 
 class _Context:
@@ -124,9 +96,10 @@ class _Context:
         self.document = document
         self.reader = reader
         self.kb_dimensions = kb_dimensions
-        self.validities: dict[int, Validity] = {}
+        self.about = About((), ())
+        self.titles: NameIndex = {}
         self.subjects: dict[int, str] = {}
-        self.known: dict[str, str] = {}
+        self.validities: dict[int, Validity] = {}
 
     def read_lines(
         self, sections: Sequence[Section]
@@ -134,13 +107,28 @@ class _Context:
         """Read labels, headings and tables; note the subject and validity of each section."""
         candidates: list[Candidate] = []
         rejected: list[Rejection] = []
-        if sections and not sections[0].titled:
-            found = read_labels(self.document, sections, self.reader)
-            candidates.extend(found.candidates)
-            rejected.extend(found.rejected)
-            self.subjects = dict(found.subjects)
-            self.validities = dict(found.validities)
-            self.known = dict(found.known)
+        if sections and sections[0].titled:
+            headings = (section.heading for section in sections)
+            self.titles = self.reader.index_titles(
+                heading.text for heading in headings if heading is not None
+            )
+        elif sections:
+            self.about = read_sections(self.document, sections, self.reader)
+            for section, subject, validity in zip(
+                sections, self.about.subjects, self.about.validities, strict=True
+            ):
+                self.validities[id(section)] = validity
+                if subject is not None:
+                    self.subjects[id(section)] = subject.name
+            lines = read_labels(self.document, sections, self.about, self.reader)
+            candidates.extend(lines.candidates)
+            rejected.extend(lines.rejected)
+            own = document_subject(self.document)
+            stated = {line.dimension for line in candidates if line.subject == own}
+            candidates.extend(read_head(self.document, sections, self.reader, stated=stated))
+            for line in candidates:
+                if isinstance(line.value, Entity):
+                    self.about.known.setdefault(line.value.name, line.value.name)
         for section in sections:
             for block in section.blocks:
                 if isinstance(block, Table):
@@ -172,7 +160,8 @@ class _Context:
         anchor = section.heading.text if section.titled and section.heading else None
         if anchor is None:
             anchor = self._anchor(section, mended)
-        return Unit(mended, anchor, tuple(sorted(self.known.items())))
+        known = tuple(sorted(self.about.known.items()))
+        return Unit(mended, anchor, section.titled, known, self.titles)
 
     def _anchor(self, section: Section, text: Mended) -> str | None:
         """Give the section's subject if its running text opens with that name."""
@@ -189,8 +178,10 @@ class _Context:
         for finding in reading.findings:
             start, end = text.source_span(finding.start, finding.end)
             start, end = _trimmed(document.text, start, end)
+            start = self._reaching_name(finding, start, end)
             validity = finding.validity
-            if validity == ALWAYS and finding.relation.validity is ValidityScope.SECTION:
+            scoped = finding.relation.validity is ValidityScope.SECTION
+            if validity == ALWAYS and scoped and finding.polarity is Polarity.AFFIRMED:
                 validity = self.validities.get(id(section), ALWAYS)
             candidates.append(
                 Candidate(
@@ -219,12 +210,43 @@ class _Context:
         anchor = reading.unit.anchor
         if anchor is not None and reading.lead is not None:
             name, first, last = reading.lead
-            if name not in (anchor, bare_title(anchor)):
+            if name not in (anchor, bare_title(anchor)) and _resembles(name, anchor):
                 span = text.source_span(first, last)
                 candidates.append(
                     _named(document, anchor, KNOWN_AS, Text(name), name, span, extractor)
                 )
+            if section.titled and section.heading is not None:
+                opening = text.text[first : max(last, reading.opening)]
+                if calls_by_bare_name(anchor, name, opening, text.text[last:]):
+                    called = bare_title(anchor)
+                    span = self._opening(section.heading, text, (first, last), reading.opening)
+                    candidates.append(
+                        _named(document, anchor, KNOWN_AS, Text(called), called, span, extractor)
+                    )
         return tuple(candidates)
+
+    def _opening(
+        self, heading: Cell, text: Mended, lead: tuple[int, int], end: int
+    ) -> tuple[int, int]:
+        """Give the span of a title with the first sentence below it, or with its first name."""
+        start = heading.start
+        _, stop = text.source_span(lead[0], max(lead[1], end))
+        if stop - start > LONGEST_OPENING:
+            _, stop = text.source_span(*lead)
+        return _trimmed(self.document.text, start, stop)
+
+    def _reaching_name(self, finding: Finding, start: int, end: int) -> int:
+        """Begin the quote where the document says what a short name in it stands for."""
+        named = self.about.named_at.get(finding.mention)
+        if named is None or not named < start or end - named > LONGEST_QUOTE:
+            return start
+        return start if finding.subject in self.document.text[start:end] else named
+
+
+def _resembles(name: str, anchor: str) -> bool:
+    """Whether a name shares a word with a title, so that it may be the same name in full."""
+    words = {word for word in fold(anchor).split() if len(word) > 2}
+    return bool(words & set(fold(name).split()))
 
 
 def _named(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spacy.tokens import Doc, Token
@@ -33,6 +33,10 @@ _NO_START = frozenset({"PRON", "DET", "ADP", "SCONJ", "CCONJ", "AUX", "PART", "I
 _FEW_START = frozenset({"ADV", "VERB", "ADJ", "NOUN"})
 
 
+NameIndex = Mapping[str, Sequence[tuple[str, ...]]]
+"""Names as token sequences by their first token, the longest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name of something, half-open token span; `quoted` names stood in quotation marks."""
@@ -46,13 +50,14 @@ class Name:
 def find_names(
     doc: Doc,
     *,
-    known: Mapping[str, Sequence[tuple[str, ...]]],
+    known: NameIndex,
+    titles: NameIndex,
     dated: Collection[int],
     suffixes: Collection[str] = (),
 ) -> tuple[Name, ...]:
     """Give the names of a text from left to right, none overlapping.
 
-    `known` maps the first token of names already met to their token sequences, longest first;
+    Names of `known` win over the form of the words, those of `titles` only where they are longer;
     `dated` are the tokens inside dates; `suffixes` are words that may end a name in lower case.
     """
     names: list[Name] = []
@@ -62,8 +67,13 @@ def find_names(
             name = (
                 _known_name(doc, index, stop, known)
                 or _quoted_name(doc, index, stop)
-                or _capitalised_name(doc, index, stop, dated)
+                or _longer(
+                    _known_name(doc, index, stop, titles),
+                    _capitalised_name(doc, index, stop, dated),
+                )
             )
+            if name is not None and not name.quoted and name.text in _TITLE_AFTER_COMMA:
+                name = None
             if name is None:
                 index += 1
             else:
@@ -74,9 +84,13 @@ def find_names(
     return tuple(names)
 
 
-def _known_name(
-    doc: Doc, index: int, stop: int, known: Mapping[str, Sequence[tuple[str, ...]]]
-) -> Name | None:
+def _longer(titled: Name | None, formed: Name | None) -> Name | None:
+    if titled is None or (formed is not None and formed.end >= titled.end):
+        return formed
+    return titled
+
+
+def _known_name(doc: Doc, index: int, stop: int, known: NameIndex) -> Name | None:
     for tokens in known.get(doc[index].text, ()):
         end = index + len(tokens)
         if end <= stop and all(doc[index + i].text == token for i, token in enumerate(tokens)):
@@ -142,9 +156,13 @@ def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -
     ):
         return None
     start = index
-    while start + 1 < end and doc[start].ent_type_ == "NORP" and doc[start + 1].text != "-":
+    while start + 1 < end and doc[start].ent_type_ == "NORP" and _begins_name(doc[start + 1]):
         start += 1
     return Name(start, end, doc[start:end].text)
+
+
+def _begins_name(token: Token) -> bool:
+    return token.text[0].isupper() and not set(token.text) <= set("IVX.")
 
 
 def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
@@ -194,3 +212,12 @@ def _continues_after_comma(doc: Doc, index: int, stop: int) -> bool:
         return True
     ordinal = text[0].isdigit() and text[-2:] in ("st", "nd", "rd", "th")
     return ordinal and index + 1 < stop and doc[index + 1].text in _TITLE_AFTER_COMMA
+
+
+def index_names(names: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    """Index token sequences by their first token, the longest first."""
+    index: dict[str, list[tuple[str, ...]]] = {}
+    for tokens in sorted(names, key=lambda tokens: (-len(tokens), tokens)):
+        if tokens:
+            index.setdefault(tokens[0], []).append(tokens)
+    return index

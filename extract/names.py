@@ -16,8 +16,9 @@ _DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)\s*\Z")
 
 def bare(name: str) -> str:
     """Give a name without its final disambiguator: `Kismet (1944 film)` is `Kismet`."""
-    shorter = _DISAMBIGUATOR.sub("", name)
-    return shorter or name
+    if ")" not in name:
+        return name
+    return _DISAMBIGUATOR.sub("", name) or name
 
 
 def disambiguator(name: str) -> str:
@@ -65,8 +66,9 @@ class NameIndex:
         self._folded: dict[str, list[str]] = {}
         self._bare: dict[str, list[str]] = {}
         for name in sorted(self._exact):
-            self._folded.setdefault(fold(name), []).append(name)
-            self._bare.setdefault(fold(bare(name)), []).append(name)
+            folded, shorter = fold(name), bare(name)
+            self._folded.setdefault(folded, []).append(name)
+            self._bare.setdefault(folded if shorter is name else fold(shorter), []).append(name)
 
     def __contains__(self, name: str) -> bool:
         return name in self._exact

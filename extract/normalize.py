@@ -188,11 +188,11 @@ def first_day_certain(date: Date) -> datetime.date:
 def end_certain(date: Date) -> datetime.date | None:
     """Give the half-open end up to which something said to last until `date` certainly lasts.
 
-    An exact day is included; of a month or year only its first day is certain. None past the
-    calendar's end.
+    An exact day is included; of a month or year no day is certain. None past the calendar's end.
     """
-    day = date.first
-    return day + datetime.timedelta(days=1) if day < datetime.date.max else None
+    if not date.is_exact:
+        return date.first
+    return date.first + datetime.timedelta(days=1) if date.first < datetime.date.max else None
 
 
 @dataclass(frozen=True, slots=True)

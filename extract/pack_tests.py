@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from kb.document import Document, Passage
 from kb.statement import ALWAYS, Statement, value_to_json
 
-from .ingest import document_subject, ingest_document
+from .candidate import document_subject
+from .ingest import ingest_document
 from .pack import Example, Expected, Pack, Relation
 from .pipeline import DEFAULT_MODEL
 

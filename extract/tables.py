@@ -18,8 +18,8 @@ from .polarity import says_nothing, value_modality
 from .values import read_value
 
 TABLE_READER = "table/1"
-_FROM = frozenset({"valid from", "start", "start date", "from", "effective from", "valid since"})
-_UNTIL = frozenset(
+FROM = frozenset({"valid from", "start", "start date", "from", "effective from", "valid since"})
+UNTIL = frozenset(
     {"valid until", "valid to", "end", "end date", "until", "expires on", "expiry date"}
 )
 
@@ -81,7 +81,7 @@ def read_table(
     columns: dict[int, PackDimension] = {}
     rejected: list[Rejection] = []
     for index, cell in enumerate(table.header[1:], start=1):
-        if header[index] in _FROM | _UNTIL:
+        if header[index] in FROM | UNTIL:
             continue
         dimension = column_dimension(cell.text, packs, kb_dimensions)
         if dimension is None:
@@ -148,8 +148,8 @@ def _row_validity(cells: Sequence[Cell], header: Sequence[str]) -> Validity:
     for name, cell in zip(header, cells, strict=True):
         if says_nothing(cell.text):
             continue
-        if name in _FROM:
+        if name in FROM:
             start = first_day_certain(read_date(cell.text))
-        elif name in _UNTIL:
+        elif name in UNTIL:
             end = end_certain(read_date(cell.text))
     return Validity(start, end) if start or end else ALWAYS

@@ -1,8 +1,7 @@
 """Tables as sources: each cell a statement, its row the quote, an empty cell a gap.
 
 Comma and semicolon tables follow RFC 4180; in tables by tab or pipe a quotation mark is a character
-like any other. See
-`table_mapping` for what columns mean.
+like any other. See `table_mapping` for what columns mean.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from __future__ import annotations
 import csv
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from .dimension import Dimension, DimensionKind
 from .document import Document
@@ -49,10 +49,12 @@ def import_table(
     *,
     run: str,
     mapping: TableMapping | None = None,
+    reached: Callable[[int], None] | None = None,
 ) -> TableReport:
     """Import a table into a knowledge base, whose dimensions say the kinds of values.
 
-    Idempotent; after a crash run it again. Raises MappingRejected before anything is stored.
+    Idempotent; after a crash run it again. `reached` is told the position in the text after each
+    statement; what it raises stops the import. Raises MappingRejected before anything is stored.
     """
     rejected: list[RejectedRow] = []
     reasons: list[tuple[str, str]] = []
@@ -63,6 +65,8 @@ def import_table(
                 rejected.append(item)
                 reasons.append((f"line {item.line}: {item.reason}", item.text))
             else:
+                if reached is not None:
+                    reached(item[1].end)
                 yield item
 
     rows = read_table(document, mapping=mapping or TableMapping(), dimensions=base.dimensions())
@@ -90,6 +94,15 @@ def read_table(
         header = [cell.strip() for cell in first.cells]
     columns = _Columns.of(header, mapping, {d.name: d for d in dimensions}, document.name)
     return _statements(document, rows, columns)
+
+
+def first_rows(
+    document: Document, *, delimiter: str | None = None, count: int
+) -> tuple[tuple[str, ...], ...]:
+    """Give the cells of the first rows that can be read, at most `count`."""
+    rows = _rows(document.text, delimiter or _delimiter(document))
+    read = (tuple(row.cells) for row in rows if not isinstance(row, RejectedRow))
+    return tuple(islice(read, count))
 
 
 @dataclass(frozen=True, slots=True)

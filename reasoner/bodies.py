@@ -124,7 +124,7 @@ class Answers:
 
     Predicates with rules and facts have a demand and a lookup with one pattern; both are listed,
     and the demand answers for both. `used` collects the calls that were read. Rows that are
-    `contested` (in their two-place form) hold for no body that reads them.
+    `contested` (in their two-place form) support nothing, but nothing is absent because of them.
     """
 
     demands: Sequence[Call]
@@ -179,23 +179,28 @@ def _key(atom: Atom, positions: tuple[int, ...]) -> tuple[Constant, ...]:
 
 
 def solutions(
-    steps: Sequence[Step], bindings: Bindings, answers: Answers
+    steps: Sequence[Step], bindings: Bindings, answers: Answers, *, frozen: bool = False
 ) -> Iterator[tuple[Bindings, bool]]:
-    """Yield every way a body can hold over the answers, with whether that is certain."""
+    """Yield every way a body can hold over the answers, with whether that is certain.
+
+    `frozen` bodies, those of aggregates, read contested rows as well.
+    """
     stack: list[tuple[int, Bindings, bool]] = [(0, bindings, True)]
     while stack:
         at, known, certain = stack.pop()
         if at == len(steps):
             yield known, certain
             continue
-        for extended, sure in _advance(steps[at], known, answers):
+        for extended, sure in _advance(steps[at], known, answers, frozen=frozen):
             stack.append((at + 1, extended, certain and sure))
 
 
-def _advance(step: Step, known: Bindings, answers: Answers) -> Iterable[tuple[Bindings, bool]]:
+def _advance(
+    step: Step, known: Bindings, answers: Answers, *, frozen: bool
+) -> Iterable[tuple[Bindings, bool]]:
     match step:
         case Read(_, atom, _):
-            return _read(atom, known, answers)
+            return _read(atom, known, answers, frozen=frozen)
         case Test(_, literal, defines):
             truth = compare_literal(literal, known, defines=defines)
             return [] if truth is Truth.FALSE else [(known, truth is Truth.TRUE)]
@@ -206,18 +211,18 @@ def _advance(step: Step, known: Bindings, answers: Answers) -> Iterable[tuple[Bi
             )
         case Refute(_, atom, _):
             rows = answers.rows(bind_atom(atom, known))
-            if any(row not in answers.uncertain for row in rows):
+            if any(answers.contested or row not in answers.uncertain for row in rows):
                 return []
             return [(known, not rows)]
         case Collect():
             return _collect(step, known, answers)
 
 
-def _read(atom: Atom, known: Bindings, answers: Answers) -> Iterator[tuple[Bindings, bool]]:
+def _read(
+    atom: Atom, known: Bindings, answers: Answers, *, frozen: bool
+) -> Iterator[tuple[Bindings, bool]]:
     for row in answers.rows(bind_atom(atom, known)):
-        if answers.contested and (
-            row in answers.contested or without_statement(row) in answers.contested
-        ):
+        if not frozen and answers.contested and without_statement(row) in answers.contested:
             continue
         extended = match_row(atom, row, known)
         if extended is not None:
@@ -230,7 +235,7 @@ def collect(step: Collect, known: Bindings, answers: Answers) -> tuple[Result, b
     start = {variable.name: known[variable.name] for variable in step.globals}
     rows: dict[tuple[Constant, ...], None] = {}
     certain = True
-    for inner, sure in solutions(step.steps, start, answers):
+    for inner, sure in solutions(step.steps, start, answers, frozen=True):
         certain = certain and sure
         row = tuple(inner[t.name] if isinstance(t, Variable) else t for t in literal.terms)
         rows[row] = None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from .facts import Row, Signature
+from .facts import Signature
+from .relation import Row
 
 Record = tuple[int, ...]
 """A captured instance: clause number, then the ids of its values in the order of its slots."""

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kb.quantity import Date, Quantity, format_number
+from kb.quantity import Date, Quantity, format_number, in_unit
 from kb.statement import Evidence, value_to_json
 
 from .atom import Atom, Constant, Symbol, Variable, render_term
+from .bodies import value_of
 from .clause import (
     Absent,
     Aggregate,
@@ -227,7 +228,7 @@ class StepList:
             text = render_literal(literal, values)
             if kind == "closed":
                 self.closed[text] = (instance.rule_id, position, values)
-            premises[position] = self._add_test(kind, text)
+            premises[position] = self._add_test(kind, text, self._conversions(literal, values))
         key = (instance.rule_id, *bindings.values(), *premises)
         known = self._known.get(key)
         if known is not None:
@@ -255,12 +256,25 @@ class StepList:
         self._ready[rule_id] = ready
         return ready
 
-    def _add_test(self, kind: str, text: str) -> str:
+    def _conversions(self, literal: Literal, values: Mapping[str, Constant]) -> list[str]:
+        """Add what a comparison of two quantities in different units converts."""
+        if not isinstance(literal, Comparison):
+            return []
+        left, right = value_of(literal.left, values), value_of(literal.right, values)
+        if not isinstance(left, Quantity) or not isinstance(right, Quantity):
+            return []
+        converted = in_unit(right, left.unit)
+        if converted is None or left.unit == right.unit:
+            return []
+        text = f"{render_term(right)} = {render_term(converted)}"
+        return [self._add_test("conversion", text, [])]
+
+    def _add_test(self, kind: str, text: str, premises: list[str]) -> str:
         key = (kind, text)
         known = self._known.get(key)
         if known is not None:
             return known
-        return self._put(key, {"kind": kind, "conclusion": text, "premises": []})
+        return self._put(key, {"kind": kind, "conclusion": text, "premises": premises})
 
 
 def _rule_kind(rule_id: str) -> str:

@@ -16,6 +16,7 @@ from .bodies import NotCovered
 from .certificate import (
     Conclusion,
     Json,
+    Proof,
     StepList,
     Witness,
     build_certificate,
@@ -39,7 +40,7 @@ from .slice import Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
 from .verify import verify_bytes
-from .weigh import Side, weigh, write_conflicts
+from .weigh import Side, slices_behind, weigh, write_conflicts
 from .witness import show_calls
 
 
@@ -94,6 +95,23 @@ def decide(
     inquiry = Inquiry(request.goal, policy, facts, sources, request.valid_on, engine, budget)
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
+
+
+def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
+    """Certify a goal, or refute it, by a proof that is at hand; the checker examines it as always.
+
+    The proof derives the goal or its complement from rules of the policy without absences. Raises
+    SelfCheckFailed if it does not hold.
+    """
+    steps = StepList({clause.id: clause for clause in policy.clauses})
+    verdict = Verdict.CERTIFIED if proof.atom == request.goal else Verdict.REFUTED
+    answers = ((proof.atom, steps.add(proof)),)
+    inquiry = Inquiry(
+        request.goal, policy, FactBase(), sources, request.valid_on, "linear", UNLIMITED
+    )
+    case = _Case(request, inquiry)
+    conclusion = case._conclusion(verdict, None, answers=answers)
+    return _checked(_Draft(conclusion, steps, Witness()), case)
 
 
 def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
@@ -176,6 +194,7 @@ class _Case:
             slices.append(negative.part)
             if side.disputed:
                 contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
+                slices += slices_behind(self.inquiry, side.contests)
         witness, cited = self._absences(slices, steps, contested)
         conclusion = self._conclusion(
             Verdict.CERTIFIED,
@@ -205,7 +224,9 @@ class _Case:
         contests = {**positive.contests, **negative.contests}
         contested, requirements = write_conflicts(self.inquiry, contests, steps)
         sides = {item for contest in contests.values() for item in (contest.atom, contest.other)}
-        slices = [positive.part, negative.part] if negative.disputed else [positive.part]
+        slices = [positive.part, *slices_behind(self.inquiry, contests)]
+        if negative.disputed:
+            slices.append(negative.part)
         goal = self.request.goal
         witness, cited = show_calls(
             self.inquiry, slices, steps, roots=[goal], excluded=sides, contested=contested
@@ -216,11 +237,12 @@ class _Case:
     def _abstained(self, part: Slice, negative: Side, steps: StepList) -> _Draft:
         goal, inquiry = self.request.goal, self.inquiry
         search = Openness(inquiry, part)
+        missing = search.missing(goal)
         requirements = tuple(
             write_requirement(
                 item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
             )
-            for item in search.missing(goal)
+            for item in missing
         )
         if part.possible and not any(
             item.code is AbstentionCode.UNDETERMINED for item in requirements
@@ -231,7 +253,9 @@ class _Case:
         if negative.proofs:
             refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
             slices.append(negative.part)
-        witness, cited = show_calls(inquiry, slices, steps, roots=[goal, *search.shown()])
+        witness, cited = show_calls(
+            inquiry, slices, steps, roots=[goal, *(item.atom for item in missing)]
+        )
         conclusion = self._conclusion(
             Verdict.ABSTAINED,
             first_code(tuple(item.code for item in requirements)),

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+import numpy as np
+
 from .engines.linear import GIVEN, UNDERIVED, Firing, fire, focus
-from .horn import HornProgram
+from .horn import HornProgram, IntArray
 from .pruning import ordered_deletion
 
 
@@ -39,18 +41,24 @@ def trace(program: HornProgram, firing: Firing, goal: int) -> tuple[Step, ...]:
 
     Linear in the derivation, so many goals may share one closure.
     """
-    clauses, ranks = firing.clauses, firing.ranks
+    needed = _needed(program, firing, goal)
+    ordered = needed[np.argsort(firing.ranks[needed])]
+    return tuple(map(Step, ordered.tolist(), firing.clauses[ordered].tolist()))
+
+
+def _needed(program: HornProgram, firing: Firing, goal: int) -> IntArray:
+    """Give the atoms of the recorded derivation of a goal, in no order."""
+    clause_of = firing.clauses.item
     needed = {goal}
     stack = [goal]
     while stack:
-        clause = clauses[stack.pop()]
+        clause = clause_of(stack.pop())
         if clause != GIVEN:
             for atom in program.tail(clause):
                 if atom not in needed:
                     needed.add(atom)
                     stack.append(atom)
-    ordered = sorted(needed, key=ranks.__getitem__)
-    return tuple(Step(atom, int(clauses[atom])) for atom in ordered)
+    return np.fromiter(needed, np.int32, len(needed))
 
 
 def minimal_support(
@@ -74,7 +82,7 @@ def minimal_support(
         return None
     loose = set(start) if deletable is None else set(start).intersection(deletable)
     frozen = set(start) - loose
-    used = _leaves(trace(program, firing, goal))
+    used = _leaves(program, firing, goal)
     if not loose.isdisjoint(used):
         part = focus(program, goal, given=sorted(frozen.union(used)))
         candidates = part.narrow(loose)
@@ -83,11 +91,13 @@ def minimal_support(
         kept = ordered_deletion(part.program, part.goal, closed, candidates=turns)
         if len(kept) < len(candidates):
             rest = set(part.program.given.tolist()) - candidates
-            steps = derivation(part.program, part.goal, rest | kept)
-            assert steps is not None
-            used = set(part.widen(_leaves(steps)))
+            closed = fire(part.program, given=sorted(rest | kept), goal=part.goal)
+            used = set(part.widen(_leaves(part.program, closed, part.goal)))
     return tuple(sorted(used))
 
 
-def _leaves(steps: tuple[Step, ...]) -> set[int]:
-    return {step.atom for step in steps if step.clause == GIVEN}
+def _leaves(program: HornProgram, firing: Firing, goal: int) -> set[int]:
+    """Give the given atoms that the recorded derivation of a goal rests on."""
+    needed = _needed(program, firing, goal)
+    leaves: list[int] = needed[firing.clauses[needed] == GIVEN].tolist()
+    return set(leaves)

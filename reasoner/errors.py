@@ -6,6 +6,7 @@ ProofweaveError
     ├── GoalRejected            a goal that cannot be read, is unknown or unbound where not allowed
     ├── PlanInvalid             a plan whose steps do not fit together
     ├── HypergraphRejected      a hypergraph file that does not follow the format
+    ├── GameLogRejected         a file of game logs that does not follow the format
     ├── ResumeRejected          a resume token that is damaged or belongs to another question
     ├── EngineDisagreement      two engines closed the same program differently; never an answer
     ├── EngineFailed            an engine's worker died or gave no closure
@@ -77,6 +78,17 @@ class HypergraphRejected(ReasonerError):
     """A hypergraph file that does not follow the documented format; carries every problem."""
 
     code: ClassVar[str] = "HYPERGRAPH_REJECTED"
+
+    def __init__(self, name: str, problems: tuple[str, ...]) -> None:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__("\n".join([f"{name} has {count}:", *problems]))
+        self.problems = problems
+
+
+class GameLogRejected(ReasonerError):
+    """A file of game logs that does not follow the documented format; carries every problem."""
+
+    code: ClassVar[str] = "GAME_LOG_REJECTED"
 
     def __init__(self, name: str, problems: tuple[str, ...]) -> None:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"

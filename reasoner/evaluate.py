@@ -72,6 +72,7 @@ def evaluate(
     Facts are those visible on `valid_on`, which `valid_on(D)` gives; without it facts of any period
     are visible. Raises PolicyRejected where a negation depends on itself.
     """
+    start = budget.start()
     stored = facts.signatures()
     bound = tuple(
         at for at, argument in enumerate(goal.arguments) if not isinstance(argument, Variable)
@@ -81,7 +82,6 @@ def evaluate(
     if valid_on is not None and any(index[0] == ("valid_on", 1) for index in compiled.indexes):
         day = Atom("valid_on", (Date(valid_on, valid_on),))
         facts = facts.with_facts((Fact(day, "request"),))
-    start = budget.start()
     tainted: frozenset[Signature] = frozenset()
     while True:
         run = Run(compiled, facts, valid_on, budget, start=start, tainted=tainted)

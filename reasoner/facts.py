@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from typing import Protocol
 
 from kb.statement import (
     ALWAYS,
@@ -21,11 +24,11 @@ from kb.statement import (
 )
 
 from .atom import Atom, Constant, Variable, is_predicate_name
+from .collection import paused_collection
+from .relation import Key, Lookup, Positions, Relation, Row, Stating, leaf_order
+from .terms import Terms
 
 Signature = tuple[str, int]
-Row = tuple[int, ...]
-Key = int | Row
-Lookup = Callable[[Key], Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,119 +51,132 @@ def fact_id(atom: Atom) -> str:
     return f"st:{hashlib.sha256(str(atom).encode()).hexdigest()[:32]}"
 
 
+def gives_facts(statement: Statement) -> bool:
+    """Whether policies see a statement: asserted, of a dimension that can name a predicate."""
+    return statement.modality is Modality.ASSERTED and is_predicate_name(statement.dimension)
+
+
+def term_of(statement: Statement) -> Constant:
+    """Give the value of a statement as policies see it: names, classes and texts are texts."""
+    match statement.value:
+        case Entity(text) | TaxonClass(text) | Text(text):
+            return text
+        case value:
+            return value
+
+
 def facts_of(
     statement_id: str, statement: Statement, evidence: Sequence[Evidence]
 ) -> tuple[Fact, ...]:
     """Give the facts of a statement: `d(S, V)`, `d(S, V, St)` and where it is stated.
 
-    Only asserted statements of a dimension that can name a predicate give facts; a denial gives
-    `-d(..)`.
+    A statement that policies do not see gives none; a denial gives `-d(..)`.
     """
-    name = statement.dimension
-    if statement.modality is not Modality.ASSERTED or not is_predicate_name(name):
+    if not gives_facts(statement):
         return ()
-    value: Constant
-    match statement.value:
-        case Entity(text) | TaxonClass(text) | Text(text):
-            value = text
-        case other:
-            value = other
-    subject, validity = statement.subject, statement.validity
-    negated = statement.polarity is Polarity.DENIED
-    sources = dict.fromkeys(sorted(item.source_sha256 for item in evidence))
+    name, subject, value = statement.dimension, statement.subject, term_of(statement)
+    validity, negated = statement.validity, statement.polarity is Polarity.DENIED
     return (
         Fact(Atom(name, (subject, value), negated), statement_id, validity),
         Fact(Atom(name, (subject, value, statement_id), negated), statement_id, validity),
         *(
             Fact(Atom("stated_in", (statement_id, f"doc:{source}")), "provenance")
-            for source in sources
+            for source in sorted({item.source_sha256 for item in evidence})
         ),
     )
 
 
-class Relation:
-    """The rows of one signature, with indexes that are built when first asked for.
+Stated = tuple[int, int, str, Validity]
+"""A statement: subject and value in ids, the statement id as its leaf, and when it holds."""
 
-    Rows are in the order they came. A row is `bounded` if every fact that gives it is.
-    """
 
-    __slots__ = ("arity", "bounded", "facts", "indexes")
+class StatementSource(Protocol):
+    """What keeps the statements of a base until they are asked for; it does not change."""
 
-    def __init__(self, arity: int) -> None:
-        self.arity = arity
-        self.facts: dict[Row, tuple[Fact, ...]] = {}
-        self.bounded: dict[Row, tuple[Validity, ...]] = {}
-        self.indexes: dict[tuple[int, ...], dict[Key, Sequence[Row]]] = {}
+    def predicates(self) -> Iterable[str]:
+        """Give the predicates of which something is stated, with `-` for denials, each once."""
 
-    def index(self, positions: tuple[int, ...]) -> dict[Key, Sequence[Row]]:
-        """Give rows by their values at `positions`: a bare id for one position, else a tuple."""
-        found = self.indexes.get(positions)
-        if found is None:
-            grouped: dict[Key, list[Row]] = {}
-            if not positions:
-                grouped[()] = list(self.facts)
-            elif len(positions) == 1:
-                (at,) = positions
-                for row in self.facts:
-                    grouped.setdefault(row[at], []).append(row)
-            elif len(positions) == self.arity:
-                grouped = {row: [row] for row in self.facts}
-            else:
-                for row in self.facts:
-                    grouped.setdefault(tuple([row[at] for at in positions]), []).append(row)
-            # Published in one step: another thread sees no index or all of it.
-            found = self.indexes[positions] = dict(grouped)
-        return found
+    def statements(self, predicate: str) -> Iterable[tuple[str, Statement]]:
+        """Give the ids and statements of a predicate, in a fixed order."""
 
-    def is_visible(self, row: Row, day: datetime.date | None) -> bool:
-        """Whether the relation holds the row on that day; on any day for None."""
-        if row not in self.facts:
-            return False
-        validities = self.bounded.get(row)
-        return (
-            day is None
-            or validities is None
-            or any(validity.holds_on(day) for validity in validities)
-        )
+    def provenance(self) -> Iterable[tuple[str, str]]:
+        """Give the id of every statement of the predicates with the digest of each its source."""
 
-    def lookup(self, positions: tuple[int, ...], day: datetime.date | None) -> Lookup:
-        """Give the function from a key to the rows that are visible on `day`."""
-        get = self.index(positions).get
-        bounded = self.bounded
-        if day is None or not bounded:
-            return lambda key: get(key, ())
 
-        def visible(key: Key) -> Sequence[Row]:
-            rows = get(key, ())
-            if any(row in bounded for row in rows):
-                return [row for row in rows if self.is_visible(row, day)]
-            return rows
+class _Statements:
+    """The statements of a predicate, read when first asked for and kept."""
 
-        return visible
+    __slots__ = ("_kept", "_lock", "_predicate", "_source", "_terms")
+
+    def __init__(self, source: StatementSource, predicate: str, terms: Terms) -> None:
+        self._source, self._predicate, self._terms = source, predicate, terms
+        self._kept: list[Stated] | None = None
+        self._lock = threading.Lock()
+
+    def _read(self) -> list[Stated]:
+        with self._lock:
+            if self._kept is None:
+                with self._terms.kept() as intern:
+                    self._kept = [
+                        (
+                            intern(statement.subject),
+                            intern(term_of(statement)),
+                            leaf,
+                            _lasting(statement.validity),
+                        )
+                        for leaf, statement in self._source.statements(self._predicate)
+                    ]
+            return self._kept
+
+    def pairs(self) -> Iterator[tuple[Row, Stating]]:
+        """Give the rows of subject and value."""
+        return (((stated[0], stated[1]), stated[2:]) for stated in self._read())
+
+    def triples(self) -> Iterator[tuple[Row, Stating]]:
+        """Give the rows of subject, value and statement."""
+        stated = self._read()
+        with self._terms.kept() as intern:
+            for subject, value, leaf, validity in stated:
+                yield (subject, value, intern(leaf)), (leaf, validity)
 
 
 class FactBase:
     """An indexed, unchanging set of facts; constants are interned, rows are tuples of their ids.
 
     `with_facts` lays further facts over it without touching it. Building costs about 2 us per
-    fact; each index is built at the first lookup that needs it.
+    fact; each index is built at the first lookup that needs it. Several threads may read one base.
     """
 
-    __slots__ = ("_added_ids", "_added_values", "_ids", "_layers", "_signatures", "_values")
+    __slots__ = ("_layers", "_signatures", "_terms")
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
-        self._ids: dict[Constant, int] = {}
-        self._values: list[Constant] = []
-        self._added_ids: dict[Constant, int] = {}
-        self._added_values: list[Constant] = []
+        self._terms = Terms()
         self._layers: dict[Signature, tuple[Relation, ...]] = {}
         self._signatures: frozenset[Signature] | None = None
-        self._add(facts, self._ids, self._values, 0)
+        with paused_collection():
+            self._add(facts)
 
-    def _add(
-        self, facts: Iterable[Fact], ids: dict[Constant, int], values: list[Constant], first: int
-    ) -> None:
-        base = self._ids if first else ids
+    @staticmethod
+    def of_statements(source: StatementSource) -> FactBase:
+        """Give the base of the facts that `facts_of` gives of each statement of a source.
+
+        Statements of a predicate are read when it is first looked up, and where they are stated
+        when that is: a goal costs what it reads.
+        """
+        base = FactBase()
+        layers: dict[Signature, tuple[Relation, ...]] = {}
+        for predicate in source.predicates():
+            statements = _Statements(source, predicate, base._terms)
+            layers[predicate, 2] = (Relation(2, statements.pairs),)
+            layers[predicate, 3] = (Relation(3, statements.triples),)
+        if layers:
+            stated_in = Relation(2, partial(_provenance, source, base._terms))
+            layers["stated_in", 2] = (*layers.get(("stated_in", 2), ()), stated_in)
+        base._layers = layers
+        return base
+
+    def _add(self, facts: Iterable[Fact]) -> None:
+        intern = self._terms.intern
         fresh: dict[Signature, Relation] = {}
         for fact in facts:
             atom = fact.atom
@@ -168,41 +184,20 @@ class FactBase:
             for argument in atom.arguments:
                 if isinstance(argument, Variable):
                     raise ValueError(f"the fact {atom} holds a variable; facts are ground")
-                number = base.get(argument)
-                if number is None:
-                    number = ids.get(argument)
-                    if number is None:
-                        number = ids[argument] = first + len(values)
-                        values.append(argument)
-                row.append(number)
+                row.append(intern(argument))
             signature = atom.signature
             relation = fresh.get(signature)
             if relation is None:
                 relation = fresh[signature] = Relation(signature[1])
-            key = tuple(row)
-            others = relation.facts.get(key)
-            if others is None:
-                relation.facts[key] = (fact,)
-                if fact.validity is not ALWAYS and fact.validity != ALWAYS:
-                    relation.bounded[key] = (fact.validity,)
-            elif fact not in others:
-                together = tuple(sorted((*others, fact), key=_leaf_order))
-                relation.facts[key] = together
-                if any(other.validity == ALWAYS for other in together):
-                    relation.bounded.pop(key, None)
-                else:
-                    relation.bounded[key] = tuple(other.validity for other in together)
+            relation.add(tuple(row), fact.leaf, _lasting(fact.validity))
         for signature, relation in fresh.items():
             self._layers[signature] = (*self._layers.get(signature, ()), relation)
 
     def with_facts(self, facts: Iterable[Fact]) -> FactBase:
-        """Give a base with further facts; the cost depends on what was and is laid over only."""
+        """Give a base with further facts; it shares this one's table of constants."""
         laid = FactBase()
-        laid._ids, laid._values = self._ids, self._values
-        laid._added_ids, laid._added_values = dict(self._added_ids), list(self._added_values)
-        laid._layers = dict(self._layers)
-        laid._signatures = None
-        laid._add(facts, laid._added_ids, laid._added_values, max(len(self._values), 1))
+        laid._terms, laid._layers = self._terms, dict(self._layers)
+        laid._add(facts)
         return laid
 
     def signatures(self) -> frozenset[Signature]:
@@ -214,17 +209,19 @@ class FactBase:
 
     def facts(self) -> Iterator[Fact]:
         """Give every fact, whatever its validity, by signature and then as it came."""
+        terms = self._terms
         for signature in sorted(self._layers):
             for relation in self._layers[signature]:
-                for facts in relation.facts.values():
-                    yield from facts
+                for row, statings in relation.rows.items():
+                    atom = terms.atom(signature, row)
+                    yield from (Fact(atom, *stating) for stating in statings)
 
     def __len__(self) -> int:
         return sum(
-            len(facts)
+            len(statings)
             for layers in self._layers.values()
             for relation in layers
-            for facts in relation.facts.values()
+            for statings in relation.rows.values()
         )
 
     def match(self, pattern: Atom, valid_on: datetime.date | None) -> tuple[Fact, ...]:
@@ -234,13 +231,13 @@ class FactBase:
         """
         positions, key_parts = [], []
         places: dict[str, list[int]] = {}
-        terms = self.terms()
+        intern = self._terms.intern
         for at, argument in enumerate(pattern.arguments):
             if isinstance(argument, Variable):
                 places.setdefault(argument.name, []).append(at)
             else:
                 positions.append(at)
-                key_parts.append(terms.intern(argument))
+                key_parts.append(intern(argument))
         key: Key = key_parts[0] if len(key_parts) == 1 else tuple(key_parts)
         rows = self.lookup(pattern.signature, tuple(positions), valid_on)(key)
         found = [
@@ -252,7 +249,7 @@ class FactBase:
         return tuple(sorted(found, key=lambda fact: (str(fact.atom), fact.leaf)))
 
     def lookup(
-        self, signature: Signature, positions: tuple[int, ...], valid_on: datetime.date | None
+        self, signature: Signature, positions: Positions, valid_on: datetime.date | None
     ) -> Lookup:
         """Give the function from a key (values at `positions`) to the visible rows."""
         layers = self._layers.get(signature, ())
@@ -263,64 +260,53 @@ class FactBase:
         lookups = [layer.lookup(positions, valid_on) for layer in layers]
         return lambda key: list(dict.fromkeys(chain(*[look(key) for look in lookups])))
 
-    def facts_at(
+    def states(self, signature: Signature, row: Row, valid_on: datetime.date | None) -> bool:
+        """Whether a visible fact gives the row."""
+        return bool(self._statings(signature, row, valid_on))
+
+    def _statings(
         self, signature: Signature, row: Row, valid_on: datetime.date | None
-    ) -> tuple[Fact, ...]:
-        """Give the visible facts of one row, by leaf."""
+    ) -> Sequence[Stating]:
         layers = self._layers.get(signature, ())
         if len(layers) == 1:
-            found = layers[0].facts.get(row, ())
+            found: Sequence[Stating] = layers[0].rows.get(row, ())
         else:
-            several = chain(*[layer.facts.get(row, ()) for layer in layers])
-            found = tuple(sorted(several, key=_leaf_order))
-        if valid_on is None or all(map(_is_unbounded, found)):
+            several = chain(*[layer.rows.get(row, ()) for layer in layers])
+            found = sorted(several, key=leaf_order)
+        if valid_on is None:
             return found
-        return tuple([fact for fact in found if fact.validity.holds_on(valid_on)])
+        return [
+            stating for stating in found if stating[1] is ALWAYS or stating[1].holds_on(valid_on)
+        ]
+
+    def facts_at(
+        self,
+        signature: Signature,
+        row: Row,
+        valid_on: datetime.date | None,
+    ) -> tuple[Fact, ...]:
+        """Give the visible facts of one row, by leaf."""
+        found = self._statings(signature, row, valid_on)
+        if not found:
+            return ()
+        atom = self._terms.atom(signature, row)
+        return tuple([Fact(atom, *stating) for stating in found])
 
     def terms(self) -> Terms:
-        """Give a table of constants for one evaluation, which may add its own."""
-        return Terms(self._ids, self._values, dict(self._added_ids), list(self._added_values))
+        """Give the table of constants; an evaluation may add its own, which stay."""
+        return self._terms
 
 
-def _leaf_order(fact: Fact) -> tuple[str, str, str]:
-    return fact.leaf, str(fact.validity.start or ""), str(fact.validity.end or "")
+def _provenance(source: StatementSource, terms: Terms) -> Iterator[tuple[Row, Stating]]:
+    with terms.kept() as intern:
+        for leaf, source_sha256 in source.provenance():
+            yield (intern(leaf), intern(f"doc:{source_sha256}")), ("provenance", ALWAYS)
 
 
-def _is_unbounded(fact: Fact) -> bool:
-    return fact.validity is ALWAYS
+def _lasting(validity: Validity) -> Validity:
+    """Give ALWAYS itself for a validity without bounds, so that it can be told by identity."""
+    return ALWAYS if validity.start is None and validity.end is None else validity
 
 
 def _nothing(_: Key) -> Sequence[Row]:
     return ()
-
-
-class Terms:
-    """Constants by id and ids by constant: those of a base, and those added since."""
-
-    __slots__ = ("_added_ids", "_added_values", "_first", "_ids", "_values")
-
-    def __init__(
-        self,
-        ids: dict[Constant, int],
-        values: list[Constant],
-        added_ids: dict[Constant, int],
-        added_values: list[Constant],
-    ) -> None:
-        self._ids, self._values = ids, values
-        self._added_ids, self._added_values = added_ids, added_values
-        self._first = max(len(values), 1)
-
-    def intern(self, value: Constant) -> int:
-        """Give the id of a constant, adding it if it is new."""
-        number = self._ids.get(value)
-        if number is None:
-            number = self._added_ids.get(value)
-            if number is None:
-                number = self._added_ids[value] = self._first + len(self._added_values)
-                self._added_values.append(value)
-        return number
-
-    def value(self, number: int) -> Constant:
-        """Give the constant of an id."""
-        first = self._first
-        return self._values[number] if number < first else self._added_values[number - first]

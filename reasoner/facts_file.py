@@ -9,6 +9,7 @@ from fractions import Fraction
 from kb.errors import ValueUnreadable
 
 from .atom import Atom, Constant, Symbol
+from .collection import paused_collection
 from .errors import PolicyRejected
 from .source_text import normalize, scan
 from .syntax import DECLARATIONS, READERS, Declaration, Fault, Rule, read_statement, read_text
@@ -91,7 +92,8 @@ def parse_facts(text: str, *, name: str) -> tuple[FactLine, ...]:
     Raises PolicyRejected with every error.
     """
     text = normalize(text)
-    plain = _read_plain(text)
+    with paused_collection():
+        plain = _read_plain(text)
     if plain is not None:
         return plain
     source = scan(text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kb.quantity import Date, Quantity, Truth
 
@@ -64,6 +64,17 @@ class Missing:
     undetermined: str = ""
     absent: bool = False
 
+    @property
+    def text(self) -> str:
+        """What is open: an atom, an absence that fails, or an undetermined test."""
+        if self.undetermined:
+            return self.undetermined
+        return f"not {requirement_text(self.atom)}" if self.absent else requirement_text(self.atom)
+
+    def as_gap(self) -> Missing:
+        """Give what would make an undetermined test unnecessary: another atom."""
+        return replace(self, undetermined="")
+
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
@@ -89,7 +100,7 @@ class Openness:
     """Finds the open requirements of a goal.
 
     A requirement is traced through the policy's own rules; predicates of the prelude are asked for
-    as they are. Calls that the slice of the goal did not make are made now, so that the witness can
+    as they are. Undetermined tests are named where the goal is possible but for them. Calls that the slice of the goal did not make are made now, so that the witness can
     show them.
     """
 
@@ -98,9 +109,8 @@ class Openness:
         self.clauses = inquiry.own_clauses()
         self.facts = inquiry.facts
         self.slices = [part]
+        self.is_possible = bool(part.possible)
         self.answers = self._answers()
-        self._asked: dict[Atom, None] = {}
-        self._found: tuple[Missing, ...] = ()
         self._best: dict[str, tuple[Missing, ...]] = {}
         self._later: list[tuple[Missing, ...]] = []
 
@@ -108,26 +118,17 @@ class Openness:
         part = merge_slices(self.slices)
         return Answers(part.demands, part.lookups, uncertain_rows(part, close_slice(part)))
 
-    def shown(self) -> tuple[Atom, ...]:
-        """Give the calls that show the missing atoms to be missing."""
-        return tuple(
-            call for call in self._asked if any(covers(call, item.atom) for item in self._found)
-        )
-
     def missing(self, goal: Atom) -> tuple[Missing, ...]:
         """Give everything missing, that of the closest rule first."""
-        found: dict[tuple[str, str, str], Missing] = {}
+        found: dict[tuple[str, str], Missing] = {}
         groups = self._alternatives(goal, (), "")
         for group in (*groups, *self._later):
-            for item in group:
-                key = (requirement_text(item.atom), item.rule, item.undetermined)
-                found.setdefault(key, item)
-        self._found = tuple(found.values())[:MOST_REQUIREMENTS]
-        return self._found
+            for item in group if self.is_possible else [item.as_gap() for item in group]:
+                found.setdefault((item.text, item.rule), item)
+        return tuple(found.values())[:MOST_REQUIREMENTS]
 
     def ensure(self, pattern: Atom) -> None:
         """Make a call unless another covers it. Raises NotCovered if the budget is spent."""
-        self._asked[pattern] = None
         try:
             self.answers.rows(pattern)
         except NotCovered:
@@ -177,7 +178,10 @@ class Openness:
                 best = walk.missing
                 continue
             waiting.extend(self._steps(steps[walk.at], walk, clause))
-        return self._expanded(best or (), path)
+        found = best or ()
+        if any(not item.undetermined for item in found):
+            found = tuple(item.as_gap() for item in found)  # something else is missing anyway
+        return self._expanded(found, path)
 
     def _expanded(self, missing: tuple[Missing, ...], path: tuple[str, ...]) -> tuple[Missing, ...]:
         """Replace missing atoms that rules derive by what the closest of these rules misses."""
@@ -313,14 +317,6 @@ class Openness:
 STATED_BY = ("stated_by", 4)
 
 
-def covers(general: Atom, atom: Atom) -> bool:
-    """Whether a call gives every answer that another would give."""
-    return general.signature == atom.signature and all(
-        isinstance(own, Variable) or own == other
-        for own, other in zip(general.arguments, atom.arguments, strict=True)
-    )
-
-
 def requirement_id(atom: str, rule: str) -> str:
     """Give the stable id of an open requirement."""
     digest = hashlib.sha256(f"{atom}\n{rule}".encode()).hexdigest()
@@ -332,9 +328,7 @@ def write_requirement(
 ) -> OpenRequirement:
     """Turn something missing into an open requirement, with code, query and entity test."""
     atom = missing.atom
-    text = missing.undetermined or requirement_text(atom)
-    if missing.absent:
-        text = f"not {text}"
+    text = missing.text
     entity = next((a for a in atom.arguments if isinstance(a, (str, Symbol))), None)
     name = entity.name if isinstance(entity, Symbol) else entity or ""
     query = _query(atom)

@@ -88,14 +88,15 @@ class _Network:
         self.why: list[int] = firing.clauses.tolist()
         self.open_clauses: list[dict[int, None]] = [{} for _ in range(count)]
         self.uses: list[list[int]] = [[] for _ in range(count)]
+        open_clauses, uses, tails = self.open_clauses, self.uses, self.tails
         for clause, head in enumerate(self.heads):
-            tail = self.tails[clause]
-            if len(tail) > 1 and len(set(tail)) < len(tail):
-                tail = self.tails[clause] = list(dict.fromkeys(tail))
+            tail = tails[clause]
+            if len(tail) > 2 or (len(tail) == 2 and tail[0] == tail[1]):
+                tail = tails[clause] = list(dict.fromkeys(tail))
             if head not in tail:
-                self.open_clauses[head][clause] = None
+                open_clauses[head][clause] = None
                 for atom in tail:
-                    self.uses[atom].append(clause)
+                    uses[atom].append(clause)
         self.forced: set[int] = set()
         self._passed = {goal}
 

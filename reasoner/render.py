@@ -141,11 +141,11 @@ class _Page:
             step = self.steps[name]
             pad = "  " * min(depth, _DEEPEST)
             if name in self.written and step["premises"]:
-                yield f"{pad}[{name}] {step['conclusion']} (see above)"
+                yield f"{pad}{name} {step['conclusion']} (see above)"
                 continue
             self.written.add(name)
-            yield f"{pad}[{name}] {step['conclusion']}"
-            yield from (f"{pad}     {line}" for line in self._reason(step))
+            yield f"{pad}{name} {step['conclusion']}"
+            yield from (f"{pad}    {line}" for line in self._reason(step))
             stack.extend((premise, depth + 1) for premise in reversed(step["premises"]))
 
     def _reason(self, step: Json) -> Iterator[str]:
@@ -194,7 +194,7 @@ class _Page:
         return f"line {first}" if first == last else f"lines {first}-{last}"
 
     def _requirement(self, requirement: Json) -> Iterator[str]:
-        yield f"  - {requirement['atom']} [{requirement['code']}]"
+        yield f"  - {requirement['atom']} ({requirement['code']})"
         rule = self.certificate["rules"].get(requirement["rule"], {})
         cite = f", {rule['cite']}" if rule.get("cite") else ""
         for label, text in (
@@ -220,10 +220,10 @@ class _Page:
             yield ""
             yield "Known:"
         for answer in known:
-            yield f"  [{answer['step']}] {answer['atom']}"
+            yield f"  {answer['step']} {answer['atom']}"
             if answer["step"] not in self.written:
                 self.written.add(answer["step"])
-                yield from (f"       {line}" for line in self._reason(self.steps[answer["step"]]))
+                yield from (f"      {line}" for line in self._reason(self.steps[answer["step"]]))
         empty = [lookup["pattern"] for lookup in lookups if not lookup["answers"]]
         if empty:
             yield ""
@@ -234,11 +234,11 @@ class _Page:
         absent = [
             lookup["pattern"]
             for lookup in self.certificate["witness"]["lookups"]
-            if not lookup["answers"]
+            if not lookup["answers"] and lookup["basis"] in ("facts", "table", "declared")
         ]
         if absent and self.certificate["verdict"] != "ABSTAINED":
             yield ""
-            yield "Not found, in sources declared complete:"
+            yield "Not found, in a source declared complete:"
             yield from (f"  - {pattern}" for pattern in absent)
         change = self.certificate["validity"]["next_change"]
         if change:

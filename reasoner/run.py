@@ -14,7 +14,8 @@ from .atom import Atom, Variable, render_term
 from .certainty import Certainty, Ground, Record
 from .clause import AggregateFunction, Operator
 from .codegen import CompiledGoal
-from .facts import FactBase, Key, Row, Signature
+from .facts import FactBase, Signature
+from .relation import Key, Row
 
 _STRIDE = 4096
 """Units of work (rows gone through) between two looks at the clock."""
@@ -216,7 +217,7 @@ class Run:
 
     def is_stated(self, ground: Ground) -> bool:
         """Whether facts give the row."""
-        return bool(self.facts.facts_at(*ground, self.valid_on))
+        return self.facts.states(*ground, self.valid_on)
 
     def fill(self, parts: tuple[int, ...], record: Record) -> Row:
         """Put values of a record and constants into a template."""

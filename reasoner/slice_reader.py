@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from kb.quantity import Truth
 
@@ -10,8 +11,10 @@ from .atom import Atom, Constant, Variable, render_term
 from .certainty import Record
 from .clause import Absent, Aggregate, Clause, Comparison, Positive, bind_atom, render_literal
 from .codegen import Template
-from .facts import Fact, Key, Row, Signature
+from .collection import paused_collection
+from .facts import Fact, Signature
 from .magic import Positions
+from .relation import Key, Row
 from .run import Busy, Cell, Run
 from .slice import (
     AbsencePremise,
@@ -25,11 +28,15 @@ from .slice import (
 )
 
 Sorted = tuple[str, Call]
+_MANY = 1000
 
 
 def read_slice(run: Run, goal: Atom, *, complete: bool, most: int | None) -> Slice:
     """Give the slice of a goal; `most` cuts the answers, in their order."""
-    return _Reader(run).slice(goal, complete=complete, most=most)
+    if len(run.records) < _MANY:
+        return _Reader(run).slice(goal, complete=complete, most=most)
+    with paused_collection():
+        return _Reader(run).slice(goal, complete=complete, most=most)
 
 
 class _Reader:
@@ -61,10 +68,8 @@ class _Reader:
         return found
 
     def _make_atom_reader(self, signature: Signature) -> Callable[[Row], Atom]:
-        name = signature[0]
-        predicate, negated = name.removeprefix("-"), name[0] == "-"
         known: dict[Row, Atom] = {}
-        value, base, day = self.value, self.run.facts, self.run.valid_on
+        terms, base, day = self.run.terms, self.run.facts, self.run.valid_on
         is_stored = signature in base.signatures()
 
         def read(row: Row) -> Atom:
@@ -75,7 +80,7 @@ class _Reader:
                     atom = facts[0].atom
                     self.facts[self.row_text(signature, row)] = facts
                 else:
-                    atom = Atom(predicate, tuple([value(number) for number in row]), negated)
+                    atom = terms.atom(signature, row)
                 known[row] = atom
             return atom
 
@@ -146,19 +151,26 @@ class _Reader:
         self, signature: Signature, bound: Positions, table: Iterable[tuple[Key, Sequence[Row]]]
     ) -> list[Sorted]:
         """Give the calls of one adornment with the texts of their patterns."""
-        name, arity = signature
-        predicate, negated = name.removeprefix("-"), name[0] == "-"
-        free: list[Constant | Variable] = [Variable(f"_{at + 1}") for at in range(arity)]
-        free_texts = [f"_{at + 1}" for at in range(arity)]
+        name = signature[0]
+        predicate, negated, free = _free_atom(signature)
         read, value, text = self.atom_reader(signature), self.value, self.text
         found: list[Sorted] = []
         for key, rows in table:
-            parts, texts = free.copy(), free_texts.copy()
-            for at, number in zip(bound, (key,) if isinstance(key, int) else key, strict=True):
-                parts[at], texts[at] = value(number), text(number)
-            if len(rows) > 1:
-                rows = sorted(rows, key=lambda row: self.row_text(signature, row))
-            answers = tuple([read(row) for row in rows])
+            parts: list[Constant | Variable] = list(free)
+            texts = [variable.name for variable in free]
+            if isinstance(key, int):
+                (at,) = bound
+                parts[at], texts[at] = value(key), text(key)
+            else:
+                for at, number in zip(bound, key, strict=True):
+                    parts[at], texts[at] = value(number), text(number)
+            if not rows:
+                answers: tuple[Atom, ...] = ()
+            elif len(rows) == 1:
+                answers = (read(rows[0]),)
+            else:
+                in_order = sorted([(self.row_text(signature, row), row) for row in rows])
+                answers = tuple([read(row) for _, row in in_order])
             pattern = Atom(predicate, tuple(parts), negated)
             found.append((f"{name}({', '.join(texts)})", Call(pattern, answers)))
         return found
@@ -232,6 +244,14 @@ class _Reader:
             if head == signature and [row[at] for at in bound] == known:
                 rows[row] = None
         return list(rows)
+
+
+@lru_cache(maxsize=1024)
+def _free_atom(signature: Signature) -> tuple[str, bool, tuple[Variable, ...]]:
+    """Give predicate, sign and fresh variables of a signature."""
+    name, arity = signature
+    free = tuple(Variable(f"_{at + 1}") for at in range(arity))
+    return name.removeprefix("-"), name[0] == "-", free
 
 
 def _other_premise(clause: Clause, at: int, bindings: dict[str, Constant], truth: Truth) -> Premise:

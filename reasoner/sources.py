@@ -78,6 +78,10 @@ class Sources(Protocol):
 
     def source(self, source_sha256: str) -> SourceRecord: ...
 
+    def named(self, label: str) -> tuple[str, ...]:
+        """Give the digests of whole sources of a name, as closed declarations name them."""
+        ...
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search for what would close an open requirement, about an entity."""
         ...
@@ -105,6 +109,10 @@ class FactsFiles:
     def source(self, source_sha256: str) -> SourceRecord:
         """Give a facts file."""
         return self.sources[source_sha256]
+
+    def named(self, label: str) -> tuple[str, ...]:  # noqa: ARG002 # protocol
+        """Facts files are whole, whatever their names."""
+        return ()
 
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002 # protocol
         """Facts files hold no passages to search."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import calendar
+import csv
 import datetime
 import functools
 import gc
@@ -366,8 +367,8 @@ def _span(value: Value, other: Value) -> tuple[Any, Any] | None:
         case ("number", "number"):
             return value[1], value[1]
         case ("quantity", "quantity"):
-            factor = conversion(value[2], other[2])
-            return None if factor is None else (value[1] * factor, value[1] * factor)
+            magnitude = converted(value[1], value[2], other[2])
+            return None if magnitude is None else (magnitude, magnitude)
         case ("quantity", "number"):  # nothing is nothing in every unit
             return (value[1], value[1]) if other[1] == 0 else None
         case ("number", "quantity"):
@@ -413,42 +414,16 @@ def compare(sign: str, left: Value, right: Value) -> str:
 
 # ---------------------------------------------------------------- units
 
-_PREFIXES = {
-    "Y": 24,
-    "Z": 21,
-    "E": 18,
-    "P": 15,
-    "T": 12,
-    "G": 9,
-    "M": 6,
-    "k": 3,
-    "h": 2,
-    "da": 1,
-    "d": -1,
-    "c": -2,
-    "m": -3,
-    "u": -6,
-    "µ": -6,
-    "μ": -6,
-    "n": -9,
-    "p": -12,
-    "f": -15,
-    "a": -18,
-}
-_PREFIX_NAMES = {
-    "tera": 12,
-    "giga": 9,
-    "mega": 6,
-    "kilo": 3,
-    "hecto": 2,
-    "deca": 1,
-    "deci": -1,
-    "centi": -2,
-    "milli": -3,
-    "micro": -6,
-    "nano": -9,
-    "pico": -12,
-}
+_SYMBOLS_OF_POWERS = (
+    "Y:24 Z:21 E:18 P:15 T:12 G:9 M:6 k:3 h:2 da:1 d:-1 c:-2 m:-3 u:-6 µ:-6 μ:-6 n:-9 p:-12 f:-15 "
+    "a:-18"
+)
+_NAMES_OF_POWERS = (
+    "tera:12 giga:9 mega:6 kilo:3 hecto:2 deca:1 deci:-1 centi:-2 milli:-3 micro:-6 nano:-9 "
+    "pico:-12"
+)
+_PREFIXES = dict(pair.split(":") for pair in _SYMBOLS_OF_POWERS.split())
+_PREFIX_NAMES = dict(pair.split(":") for pair in _NAMES_OF_POWERS.split())
 _PREFIXED = {
     "m meter metre": ("1", "L"),
     "g gram": ("1/1000", "M"),
@@ -456,7 +431,6 @@ _PREFIXED = {
     "A ampere": ("1", "I"),
     "K kelvin": ("1", "K"),
     "mol mole": ("1", "N"),
-    "cd candela": ("1", "J"),
     "Hz hertz": ("1", "T-1"),
     "N newton": ("1", "L M T-2"),
     "Pa pascal": ("1", "L-1 M T-2"),
@@ -465,10 +439,8 @@ _PREFIXED = {
     "V volt": ("1", "L2 M T-3 I-1"),
     "Wh watt_hour": ("3600", "L2 M T-2"),
     "l L liter litre": ("1/1000", "L3"),
-    "eV electron_volt": ("1.602176634/10000000000000000000", "L2 M T-2"),
     "cal calorie": ("4.184", "L2 M T-2"),
     "bar": ("100000", "L-1 M T-2"),
-    "t tonne metric_ton": ("1000", "M"),
     "bit": ("1", "B"),
     "B byte": ("8", "B"),
 }
@@ -482,17 +454,23 @@ _PLAIN = {
     "yd yard": ("0.9144", "L"),
     "mi mile": ("1609.344", "L"),
     "nmi nautical_mile": ("1852", "L"),
+    "t tonne metric_ton": ("1000", "M"),
     "lb pound": ("0.45359237", "M"),
     "oz ounce": ("0.028349523125", "M"),
     "ha hectare": ("10000", "L2"),
-    "acre": ("4046.8564224", "L2"),
     "gal gallon": ("0.003785411784", "L3"),
     "atm atmosphere": ("101325", "L-1 M T-2"),
     "psi": ("44482216152605/6451600000", "L-1 M T-2"),
     "hp horsepower": ("745.69987158227022", "L2 M T-3"),
     "percent %": ("1/100", ""),
 }
-_FACTOR = re.compile(r"([*/]|\A)([^*/^\d\s]+)(?:(?:\^|\*\*)?(-?\d+))?")
+_SCALES = {
+    "degC °C celsius degree_Celsius": ("1", "273.15"),
+    "degF °F fahrenheit degree_Fahrenheit": ("5/9", "229835/900"),
+}
+"""Temperatures: factor and offset to kelvin; they stand alone."""
+_FACTOR = re.compile(r"([*/·]|\A)([^*/·^\d\s²³-]+)(²|³|(?:\^|\*\*)?-?\d+)?")
+_POWERS = {"²": 2, "³": 3}
 
 
 def _ratio(text: str) -> Fraction:
@@ -506,53 +484,63 @@ def _dimensions(text: str) -> dict[str, int]:
 
 @functools.lru_cache(maxsize=1)
 def _units() -> dict[str, tuple[Fraction, dict[str, int]]]:
-    units = {}
+    units: dict[str, tuple[Fraction, dict[str, int]]] = {}
     for names, (factor, dimensions) in (*_PREFIXED.items(), *_PLAIN.items()):
         for name in names.split():
             unit = _ratio(factor), _dimensions(dimensions)
+            is_symbol = len(name) < 3 or name in ("mol", "cal", "bar", "bit")
             units[name] = unit
-            if len(name) > 2:
+            if not is_symbol or name in ("cal", "bit"):
                 units.setdefault(name + "s", unit)
-            if names in _PREFIXED:
-                prefixes = _PREFIXES if len(name) < 4 and name != "bar" else _PREFIX_NAMES
-                for prefix, power in prefixes.items():
-                    scaled = unit[0] * Fraction(10) ** power, unit[1]
-                    units.setdefault(prefix + name, scaled)
-                    if prefixes is _PREFIX_NAMES:
-                        units.setdefault(prefix + name + "s", scaled)
+            if names not in _PREFIXED:
+                continue
+            for prefix, power in (_PREFIXES if is_symbol else _PREFIX_NAMES).items():
+                scaled = unit[0] * Fraction(10) ** int(power), unit[1]
+                units.setdefault(prefix + name, scaled)
+                if not is_symbol:
+                    units.setdefault(prefix + name + "s", scaled)
+    del units["dB"], units["hbar"]  # decibel, and Planck's constant
     return units
 
 
-def read_unit(unit: str) -> tuple[Fraction, dict[str, int]] | None:
-    """Give the exact factor to SI units and the dimensions, or None for an unknown unit."""
+def read_unit(unit: str) -> tuple[Fraction, Fraction, dict[str, int]] | None:
+    """Give exact factor and offset to SI units and the dimensions; None for an unknown unit."""
+    for names, (factor, offset) in _SCALES.items():
+        if unit in names.split():
+            return _ratio(factor), _ratio(offset), {"K": 1}
     total, dimensions, position = Fraction(1), dict[str, int](), 0
     while position < len(unit):
         match = _FACTOR.match(unit, position)
         known = _units().get(match[2]) if match else None
-        if (
-            match is None
-            or known is None
-            or match.start() != position
-            or abs(power := int(match[3] or 1)) > 9
-        ):
+        if match is None or known is None:
+            return None
+        written = (match[3] or "1").lstrip("^*")
+        power = _POWERS.get(written) or int(written)
+        if abs(power) > 9:
             return None
         power = -power if match[1] == "/" else power
         total *= known[0] ** power
         for name, exponent in known[1].items():
             dimensions[name] = dimensions.get(name, 0) + exponent * power
         position = match.end()
-    return total, {name: power for name, power in dimensions.items() if power}
+    return total, Fraction(0), {name: power for name, power in dimensions.items() if power}
 
 
 @functools.lru_cache(maxsize=4096)
-def conversion(source: str, target: str) -> Fraction | None:
-    """Give what one `source` is in `target`, exactly; None if neither is the other's kind."""
+def conversion(source: str, target: str) -> tuple[Fraction, Fraction] | None:
+    """Give exact factor and offset from one unit to another; None if there is no conversion."""
     if source == target:
-        return Fraction(1)
+        return Fraction(1), Fraction(0)
     left, right = read_unit(source), read_unit(target)
-    if left is None or right is None or left[1] != right[1]:
+    if left is None or right is None or left[2] != right[2]:
         return None
-    return left[0] / right[0]
+    return left[0] / right[0], (left[1] - right[1]) / right[0]
+
+
+def converted(magnitude: Fraction, source: str, target: str) -> Fraction | None:
+    """Convert a magnitude exactly; None if there is no conversion."""
+    found = conversion(source, target)
+    return None if found is None else magnitude * found[0] + found[1]
 
 
 # ---------------------------------------------------------------- the language of policies
@@ -1003,9 +991,9 @@ def _add(left: Value, right: Value, sign: int = 1) -> Value:
         case ("number", "number"):
             return ("number", left[1] + sign * right[1])
         case ("quantity", "quantity"):
-            factor = conversion(right[2], left[2])
-            if factor is not None:
-                return ("quantity", left[1] + sign * right[1] * factor, left[2])
+            magnitude = converted(right[1], right[2], left[2])
+            if magnitude is not None:
+                return ("quantity", left[1] + sign * magnitude, left[2])
         case ("quantity", "number") if right[1] == 0:
             return left
         case ("number", "quantity") if left[1] == 0:
@@ -1024,10 +1012,10 @@ def _multiply(left: Value, right: Value) -> Value:
 def _divide(left: Value, right: Value) -> Value:
     match left[0], right[0]:
         case ("quantity", "quantity"):
-            factor = conversion(left[2], right[2])
-            if factor is None:
+            magnitude = converted(right[1], right[2], left[2])
+            if magnitude is None:
                 raise _NoValue
-            return ("number", left[1] * factor / right[1])
+            return ("number", left[1] / magnitude)
         case ("quantity", _):
             return ("quantity", left[1] / _number(right), left[2])
     return ("number", _number(left) / _number(right))
@@ -1401,7 +1389,7 @@ class PolicyText:
     version: str
     effective: str
     rules: dict[str, Rule]
-    closed: frozenset[str]
+    closed: dict[str, str]
     functional: frozenset[str]
     disjoint: frozenset[tuple[str, str]]
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -1475,7 +1463,8 @@ def read_policy(text: str) -> PolicyText:
     """Read a whole policy text; raises Unreadable."""
     reader = Reader(text)
     found: list[Rule] = []
-    closed, functional, disjoint = set(), set(), set()
+    closed: dict[str, str] = {}
+    functional, disjoint = set(), set()
     header: dict[str, str | None] = {}
     taken = 0
     while True:
@@ -1504,7 +1493,7 @@ def read_policy(text: str) -> PolicyText:
                 division = items[0].get("arguments", [])
                 sign = "-" if "operation" in division[0] else ""
                 symbol = division[0]["arguments"][0] if sign else division[0]
-                closed.add(f"{sign}{_label(symbol)}/{division[1]['number']}")
+                closed[f"{sign}{_label(symbol)}/{division[1]['number']}"] = _label(items[1])
             elif name == "functional":
                 functional.add(_label(items[0]))
             elif name == "disjoint":
@@ -1527,7 +1516,7 @@ def read_policy(text: str) -> PolicyText:
         header.get("version", "0") or "",
         header.get("effective", "../..") or "",
         rules,
-        frozenset(closed),
+        closed,
         frozenset(functional),
         frozenset(disjoint),
         {sign: frozenset(below) for sign, below in uses.items()},
@@ -1648,6 +1637,23 @@ def unify_head(head: Tree, call: Arguments) -> dict[str, str] | None:
     return bindings
 
 
+def by_first_constant(rules: Sequence[Rule]) -> Callable[[str], Sequence[Rule]]:
+    """Give a look-up of the rules whose head can have a value as its first argument, in order."""
+    constants: dict[str, list[int]] = {}
+    others: list[int] = []
+    for place, rule in enumerate(rules):
+        items = rule.head["arguments"]
+        if items and "variable" not in items[0]:
+            constants.setdefault(write_term(items[0], _UNBOUND), []).append(place)
+        else:
+            others.append(place)
+
+    def find(value: str) -> Sequence[Rule]:
+        return [rules[place] for place in sorted([*constants.get(value, ()), *others])]
+
+    return find
+
+
 @dataclass
 class Call:
     """A call of the witness: a pattern with its complete answers."""
@@ -1666,11 +1672,16 @@ class Call:
 class Texts:
     """Decoded texts by digest; what has been checked or read once is kept.
 
-    `texts` maps the digest of a decoded text to the text itself.
+    `texts` maps the digest of a decoded text to the text itself. `tables` are tables that are at
+    hand by file name, each with the digest of its source: declarations that name one are held
+    against it even where the certificate does not cite it.
     """
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(
+        self, texts: Mapping[str, str], tables: Mapping[str, tuple[str, str]] | None = None
+    ) -> None:
         self._texts = texts
+        self.tables = tables or {}
         self._checked: set[str] = set()
         self._facts: dict[str, Calls] = {}
 
@@ -1707,6 +1718,77 @@ def read_facts(text: str, source: str) -> Calls:
         line = text.count("\n", 0, error.position) + 1
         reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
     return found
+
+
+TABLE_TYPES = ("text/csv", "text/tab-separated-values")
+
+
+def is_named(title: str, label: str) -> bool:
+    """Whether a declaration means a table: by its title, or by its file name."""
+    return label in (title, f"{title}.csv", f"{title}.tsv")
+
+
+def table_spans(text: str, sign: str, call: Arguments) -> set[tuple[int, int]] | None:
+    """Give the spans of the table rows that answer a call to a dimension, from the text alone.
+
+    The first column names the entity, the header the dimensions; an empty cell states nothing. None
+    where the table cannot be read like this, or the call asks for more than names.
+    """
+    name, _, arity = sign.rpartition("/")
+    if arity not in ("2", "3") or name.startswith("-") or (arity == "3" and call[2]):
+        return None
+    wanted = [None if term is None else read_value(term) for term in call[:2]]
+    if any(value is not None and value[0] != "text" for value in wanted):
+        return None
+    line = text.lstrip("\n").partition("\n")[0]
+    delimiter = max((",", ";", "\t", "|"), key=line.count)
+    header: list[str] | None = None
+    column, spans = 0, set[tuple[int, int]]()
+    for start, end, cells in table_rows(text, delimiter):
+        cells = [cell.strip() for cell in cells]
+        if not any(cells):
+            continue
+        if header is None:
+            header = [_column_name(cell) for cell in cells]
+            if name not in header[1:]:
+                return None
+            column = header.index(name, 1)
+            continue
+        if len(cells) != len(header) or not cells[0] or not cells[column]:
+            continue
+        shown = (cells[0], cells[column])
+        if all(
+            value is None or value[1] == cell for value, cell in zip(wanted, shown, strict=True)
+        ):
+            spans.add((start, end))
+    return spans if header is not None else None
+
+
+def table_rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the rows of a table with their spans, without the line end; quotation as RFC 4180."""
+    position = 0
+    cells: list[str]
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        if delimiter in (",", ";"):
+            while text.count('"', position, end) % 2 and end < len(text):
+                end = text.find("\n", end + 1)
+                end = len(text) if end < 0 else end
+            try:
+                cells = next(csv.reader([text[position:end]], delimiter=delimiter), [])
+            except csv.Error:
+                cells = []  # no row; it states nothing
+        else:
+            cells = text[position:end].split(delimiter)
+        yield position, end, cells
+        position = end + 1
+
+
+def _column_name(header: str) -> str:
+    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
+        return header
+    return re.sub(r"[\W_]+", "_", header.lower()).strip("_")
 
 
 _HIDDEN_MARKDOWN = re.compile(
@@ -1748,8 +1830,7 @@ class Folder(Mapping[str, str]):
 
     def __init__(self, path: Path, sources: Mapping[str, Mapping[str, str]]) -> None:
         self._found: dict[str, str] = {}
-        self.originals: set[str] = set()
-        self.decoded: set[str] = set()
+        self.tables: dict[str, tuple[str, str]] = {}
         wanted = {record["text_sha256"]: source for source, record in sources.items()}
         for file in sorted(item for item in path.rglob("*") if item.is_file()):
             data = file.read_bytes()
@@ -1759,7 +1840,6 @@ class Folder(Mapping[str, str]):
                 for text in decodings(data):
                     if hashlib.sha256(text.encode()).hexdigest() == target:
                         self._found[target] = text
-                        self.originals.add(digest)
                         break
                 else:
                     if sources[digest]["decoder"].partition("/")[0] in ("text", "table", "facts"):
@@ -1770,7 +1850,9 @@ class Folder(Mapping[str, str]):
                         )
             if digest in wanted and digest not in self._found:
                 self._found[digest] = data.decode()
-                self.decoded.add(wanted[digest])
+            if file.suffix.lower() in (".csv", ".tsv"):
+                for text in decodings(data):
+                    self.tables.setdefault(file.name, (digest, text))
 
     def __getitem__(self, digest: str) -> str:
         return self._found[digest]
@@ -1813,7 +1895,7 @@ PLAIN_KEYS = frozenset(("id", "kind", "conclusion", "premises"))
 STEP_KEYS = {
     "rule": (RULE_KEYS,),
     "identity": (RULE_KEYS, PLAIN_KEYS),
-    "subsumption": (RULE_KEYS, PLAIN_KEYS),
+    "subsumption": (RULE_KEYS,),
     "stated": (STATEMENT_KEYS,),
     "provenance": (STATEMENT_KEYS,),
     **dict.fromkeys(
@@ -1882,6 +1964,9 @@ class Examination:
         self.masked: set[Ground] = set()
         self.undetermined: set[str] = set()
         self.identity_rules: list[Rule] = []
+        self.reading: dict[Ground, None] = {}
+        self.reads: dict[Ground, list[Ground]] = {}
+        self.closed_reads: dict[Ground, None] = {}
         self.closed_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
         self.out_of_scope = False
@@ -2319,13 +2404,13 @@ class Examination:
                 if conclusion not in self.certificate["assumptions"]:
                     reject("LEAF_MISMATCH", where, f"{conclusion} is not among the assumptions")
             case _:
-                self._check_computed(kind, conclusion, where)
+                self._check_computed(conclusion, where)
         self.atoms[name] = conclusion
 
-    def _check_computed(self, kind: str, conclusion: str, where: str) -> None:
+    def _check_computed(self, conclusion: str, where: str) -> None:
         sign, row = self.check_atom(conclusion, where)
         holds = False
-        if kind == "identity" and sign == "same_name/2":
+        if sign == "same_name/2":
             names = [json.loads(term) if str(term)[0] == '"' else term for term in map(str, row)]
             holds = _folded(names[0]) == _folded(names[1])
         if not holds:
@@ -2339,9 +2424,13 @@ class Examination:
         if kind != "conversion":
             return
         try:
-            left, right = map(read_value, step["conclusion"].split(" = "))
-            factor = conversion(left[2], right[2])
-            holds = left[:2] == ("quantity", 1) and right[:2] == ("quantity", factor)
+            texts = step["conclusion"].split(" = ")
+            left, right = map(read_value, texts)
+            holds = (
+                left[0] == right[0] == "quantity"
+                and converted(left[1], left[2], right[2]) == right[1]
+                and [write_value(left), write_value(right)] == texts
+            )
         except (ValueError, IndexError):
             holds = False
         if not holds:
@@ -2366,6 +2455,7 @@ class Examination:
             reject("RULE_INSTANCE", where, f"premise {premise} is of kind {claim[0]}, not {kind}")
         if text in self.truths:
             return
+        self.reading = self.closed_reads
         if literal.kind == "comparison":
             truth = comparison_truth(literal, bindings)
             if truth != TRUE:
@@ -2463,6 +2553,7 @@ class Examination:
             if call is None:
                 continue
             call.is_used = True
+            self.reading[call.sign, call.pattern] = None
             certain = call.answers.rows.get(sign, {})
             return [
                 (row, certain[row])
@@ -2472,9 +2563,18 @@ class Examination:
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
     def enumerate(
-        self, plan: Sequence[Planned], bindings: dict[str, str], where: str
+        self,
+        plan: Sequence[Planned],
+        bindings: dict[str, str],
+        where: str,
+        *,
+        frozen: bool = False,
     ) -> Iterator[tuple[dict[str, str], bool]]:
-        """Yield every way a body can hold over the answers, with whether that is certain."""
+        """Yield every way a body can hold over the answers, with whether that is certain.
+
+        Contested rows support nothing, but nothing is absent because of them: where there are any,
+        an absence holds only if the call has no row at all, and aggregates (`frozen`) count them.
+        """
         stack: list[tuple[int, dict[str, str], bool]] = [(0, bindings, True)]
         while stack:
             index, bound, certain = stack.pop()
@@ -2486,14 +2586,14 @@ class Examination:
             match literal.kind:
                 case "positive":
                     for row, sure in reversed(
-                        self.rows_of(literal.sign, planned.call(bound), where, positive=True)
+                        self.rows_of(literal.sign, planned.call(bound), where, positive=not frozen)
                     ):
                         extended = planned.extend(bound, row)
                         if extended is not None:
                             stack.append((index + 1, extended, certain and sure))
                 case "absent":
                     rows = self.rows_of(literal.sign, planned.call(bound), where)
-                    if not any(sure for _, sure in rows):
+                    if not any(sure or self.masked for _, sure in rows):
                         stack.append((index + 1, bound, certain and not rows))
                 case "comparison":
                     for extended, sure in self._compared(planned, bound):
@@ -2547,7 +2647,7 @@ class Examination:
         start = {name: bindings[name] for name in planned.shared}
         rows: dict[tuple[str, ...], None] = {}
         certain = True
-        for bound, sure in self.enumerate(planned.inner, start, where):
+        for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
             rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
         values = [_value_of(row[0]) for row in sorted(rows)]
@@ -2613,13 +2713,29 @@ class Examination:
                     f"rules conclude {lookup.sign} too; expected a demand",
                 )
             self._check_lookup(lookup)
+        self._check_no_open_lookup()
         if self.demands or self.lookups:
             self.checked.append(
                 f"{len(self.demands)} demands and {len(self.lookups)} lookups are complete"
             )
 
+    def _check_no_open_lookup(self) -> None:
+        """Reject absences that rest on what is merely not in a knowledge base."""
+        waiting, seen = list(self.closed_reads), set(self.closed_reads)
+        while waiting:
+            for call in self.reads.get(waiting.pop(), ()):
+                if call not in seen:
+                    seen.add(call)
+                    waiting.append(call)
+        for lookup in self.lookups:
+            if (lookup.sign, lookup.pattern) not in seen or lookup.basis != "knowledge":
+                continue
+            if lookup.sign != "same_as/2":  # names that a knowledge base does not have
+                reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
+
     def _check_demand(self, demand: Call) -> None:
         rows = demand.answers.rows.get(demand.sign, {})
+        self.reading = {}
         for rule in self.rules_by_sign.get(demand.sign, ()):
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
@@ -2637,6 +2753,7 @@ class Examination:
                         f"rule {rule.id} gives {write_call(demand.sign, head)}, "
                         "which is not among the answers",
                     )
+        self.reads[demand.sign, demand.pattern] = list(self.reading)
 
     @staticmethod
     def _binds_head(rule: Rule, bindings: Bindings) -> bool:
@@ -2688,6 +2805,7 @@ class Examination:
             case "declared":
                 if not self.is_closed(lookup.sign):
                     reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not declared closed")
+                self._check_table_at_hand(lookup, rows)
                 self.trust(f"that the rows of {lookup.sign} are all there are, as declared")
             case "knowledge":
                 self.trust("that lookups show all statements of the revision in the receipt")
@@ -2720,7 +2838,55 @@ class Examination:
             self.trusted.append(what)
 
     def _check_table(self, lookup: Call, rows: set[Arguments]) -> None:
-        reject("LOOKUP_MISMATCH", lookup.where, "no table is named by the declaration")
+        """Read the named table again: the rows that match are those that are quoted."""
+        sources = self.certificate["sources"]
+        labels = {policy.closed.get(lookup.sign) for policy in self.policies} - {None}
+        tables = {
+            name
+            for name, record in sources.items()
+            if record["media_type"] in TABLE_TYPES
+            and any(is_named(record["title"], str(label)) for label in labels)
+        }
+        if not tables:
+            reject("LOOKUP_MISMATCH", lookup.where, "the declared table is not among the sources")
+        self.lookup_sources |= tables
+        self.trust(f"that {', '.join(sorted(map(str, labels)))} is all there is, as declared")
+        if self.texts is None:
+            return
+        for name in tables:
+            text = self.texts.text(name, sources[name])
+            expected = table_spans(text, lookup.sign, lookup.pattern)
+            if expected != self._quoted_spans(lookup, rows, name):
+                reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
+
+    def _check_table_at_hand(self, lookup: Call, rows: set[Arguments]) -> None:
+        """Hold a mere declaration against the table it names, if that lies in the folder."""
+        for policy in self.policies:
+            label = policy.closed.get(lookup.sign)
+            if label is None or self.texts is None or label not in self.texts.tables:
+                continue
+            source, text = self.texts.tables[label]
+            expected = table_spans(text, lookup.sign, lookup.pattern)
+            if expected is not None and expected != self._quoted_spans(lookup, rows, source):
+                reject("LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
+
+    def _quoted_spans(
+        self, lookup: Call, rows: set[Arguments], source: str
+    ) -> set[tuple[int, int]]:
+        return {
+            (item["start"], item["end"])
+            for statement in self._statements_of(lookup, rows)
+            for item in self.certificate["statements"][statement]["evidence"]
+            if item["source_sha256"] == source
+        }
+
+    def _statements_of(self, lookup: Call, rows: set[Arguments]) -> set[str]:
+        atoms = {write_call(lookup.sign, row) for row in rows}
+        return {
+            step["statement"]
+            for step in self.certificate["steps"]
+            if step["kind"] == "stated" and step["conclusion"] in atoms
+        }
 
     # ------------------------------------------------------------ verdict
 
@@ -2806,8 +2972,8 @@ class Examination:
         elif code == "OUT_OF_SCOPE":
             self.checked.append("the policy does not apply on this day")
         else:
-            rows = self.rows_of(self.goal_sign, self.goal, "witness")
-            if any(sure for _, sure in rows):
+            rows = self.rows_of(self.goal_sign, self.goal, "witness", positive=True)
+            if any(sure and extend(self.goal_tree, {}, row) is not None for row, sure in rows):
                 reject("VERDICT_MISMATCH", "witness", "the witness has an answer to the goal")
             if (code == "UNDETERMINED") and not self.undetermined:
                 reject("VERDICT_MISMATCH", "code", "no comparison is undetermined")
@@ -2877,14 +3043,18 @@ class Examination:
                 continue
             absent = atom.removeprefix("not ")
             try:
-                sign, row, _ = read_atom(absent)
+                sign, row, tree = read_atom(absent)
             except Unreadable as error:
                 reject("OPEN_MISMATCH", where, f"{atom} is no atom: {error}")
             if code == "CONFLICT":
                 continue
             if self.certificate["verdict"] != "ABSTAINED":
                 reject("OPEN_MISMATCH", where, "only conflicts stay open beside answers")
-            rows = self.rows_of(sign, row, where)
+            rows = [
+                found
+                for found, sure in self.rows_of(sign, row, where)
+                if sure and extend(tree, {}, found) is not None
+            ]
             if (absent != atom) != bool(rows) and not item["detail"]:
                 reject("OPEN_MISMATCH", where, f"{atom} is not open")
 
@@ -3038,6 +3208,7 @@ class Derivation:
 
     def _derive(self, goal: Ground) -> None:
         rules = self.examination.rules_by_sign
+        named = {sign: by_first_constant(found) for sign, found in rules.items()}
         tables: dict[Ground, dict[Arguments, None]] = {}
         waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
@@ -3047,7 +3218,8 @@ class Derivation:
             if key not in tables:
                 tables[key] = dict.fromkeys(self.facts.matching(sign, pattern))
                 waiting[key] = []
-                for rule in rules[sign]:
+                first = pattern[0] if pattern else None
+                for rule in rules[sign] if first is None else named[sign](first):
                     bindings = unify_head(rule.head, pattern)
                     if bindings is not None and (rule.body or rule.head_names <= bindings.keys()):
                         tasks.append((rule, rule.plan(bindings), 0, bindings, key, ()))
@@ -3233,11 +3405,10 @@ def conversions_needed(tree: Tree, bindings: Mapping[str, str]) -> list[str]:
     left, right = evaluate(tree["left"], bindings), evaluate(tree["right"], bindings)
     if not (left and right and left[0] == right[0] == "quantity" and left[2] != right[2]):
         return []
-    factor = conversion(left[2], right[2])
-    if factor is None:
+    magnitude = converted(right[1], right[2], left[2])
+    if magnitude is None:
         return []
-    one, other = ("quantity", Fraction(1), left[2]), ("quantity", factor, right[2])
-    return [f"{write_value(one)} = {write_value(other)}"]
+    return [f"{write_value(right)} = {write_value(('quantity', magnitude, left[2]))}"]
 
 
 def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
@@ -3349,12 +3520,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def verify_in_folder(data: bytes, options: argparse.Namespace) -> Report:
     """Examine a certificate with the sources of a folder."""
-    texts: Mapping[str, str] | None = None
+    texts: Mapping[str, str] | Texts | None = None
     if options.sources is not None:
         try:
             sources = read_canonical(data)["sources"]
             check_shape(sources, SHAPE["sources"], "sources")
-            texts = Folder(options.sources, sources)
+            folder = Folder(options.sources, sources)
+            texts = Texts(folder, folder.tables)
         except Rejected as found:
             return Report(False, found.rejection, found.where, found.message)
         except (KeyError, TypeError):

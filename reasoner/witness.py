@@ -7,15 +7,17 @@ It serves abstention, `not` and aggregates alike: *demands* are calls to derived
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from .atom import Atom, Variable, render_term
 from .bodies import Answers, absence_steps, bound_positions, planned, solutions, unify_head
 from .certificate import Json, StepList, Witness
-from .clause import Clause, Policy
+from .clause import Clause
 from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
 from .inquiry import Inquiry
 from .slice import Call, Slice
+from .verify import table_spans
 
 _COMPUTED = {
     ("valid_on", 1): "request",
@@ -52,10 +54,10 @@ def show_calls(
     whole = close_slice(part)
     closed = close_slice(part, excluded=excluded) if excluded else whole
     uncertain = uncertain_rows(part, whole)
-    hidden = set(excluded)
-    if excluded:
-        rows = {row for call in part.demands for row in call.answers}
-        hidden.update(row for row in rows if whole.derives(row) and not closed.derives(row))
+    if excluded:  # what rests on contested atoms may hold, too
+        uncertain |= {
+            row for call in part.demands for row in call.answers if not closed.derives(row)
+        }
     stated = {fact.atom: fact for fact in reversed(part.facts)}
     known: dict[Atom, str | None] = {}
 
@@ -68,7 +70,7 @@ def show_calls(
     def prove_row(atom: Atom) -> str | None:
         return steps.add_fact(stated[atom]) if atom in stated else None
 
-    answers = Answers(part.demands, part.lookups, uncertain, hidden)
+    answers = Answers(part.demands, part.lookups, uncertain, excluded)
     for root in roots:
         answers.rows(root)
     shown = -1
@@ -80,17 +82,17 @@ def show_calls(
             for call in calls:
                 for atom in sorted(call.answers, key=str):
                     proving(atom)
-    files = inquiry.sources.fact_sources
+    basis = _Basis(inquiry, {atom: fact.leaf for atom, fact in stated.items()})
     witness = _write_witness(
         demands,
         lookups,
         prove=prove,
         prove_row=prove_row,
         uncertain=uncertain,
-        basis=lookup_basis(inquiry.policy, facts_are_whole=bool(files)),
+        basis=basis.of,
         contested=contested,
     )
-    return witness, files if any(item["basis"] == "facts" for item in witness.lookups) else ()
+    return witness, tuple(basis.read)
 
 
 def _reach(
@@ -138,7 +140,7 @@ def _write_witness(
     prove: Callable[[Atom], str | None],
     prove_row: Callable[[Atom], str | None],
     uncertain: Collection[Atom],
-    basis: Callable[[Signature], str],
+    basis: Callable[[Call], str],
     contested: Sequence[Json] = (),
 ) -> Witness:
     """Write calls with the steps of their answers.
@@ -152,7 +154,7 @@ def _write_witness(
             {
                 "pattern": pattern_text(call.pattern),
                 "answers": _answers(call, prove_row)[0],
-                "basis": basis(call.pattern.signature),
+                "basis": basis(call),
             }
             for call in sorted(lookups, key=_order)
         ),
@@ -186,15 +188,47 @@ def _demand(call: Call, prove: Callable[[Atom], str | None], uncertain: Collecti
     return {"pattern": pattern_text(call.pattern), "answers": answers, "possible": possible}
 
 
-def lookup_basis(policy: Policy, *, facts_are_whole: bool) -> Callable[[Signature], str]:
-    """Give for a stored predicate what shows that a lookup is complete."""
-    declared = {(item.predicate, item.arity) for item in policy.closed}
+@dataclass(slots=True)
+class _Basis:
+    """What shows that a lookup is complete; `read` collects the sources that are read for it."""
 
-    def basis(signature: Signature) -> str:
+    inquiry: Inquiry
+    leaves: Mapping[Atom, str]
+    read: dict[str, None] = field(default_factory=dict)
+
+    def of(self, call: Call) -> str:
+        """Give the basis of a lookup."""
+        signature = call.pattern.signature
         if signature in _COMPUTED:
             return _COMPUTED[signature]
-        if facts_are_whole:
+        files = self.inquiry.sources.fact_sources
+        if files:
+            self.read.update(dict.fromkeys(files))
             return "facts"
-        return "declared" if signature in declared else "knowledge"
+        for item in self.inquiry.policy.closed:
+            if (item.predicate, item.arity) == signature:
+                tables = self.inquiry.sources.named(item.source)
+                if tables and all(self._is_all_of(call, table) for table in tables):
+                    self.read.update(dict.fromkeys(tables))
+                    return "table"
+                return "declared"
+        return "knowledge"
 
-    return basis
+    def _is_all_of(self, call: Call, table: str) -> bool:
+        """Whether the checker finds in a table exactly the rows that the answers quote."""
+        sources = self.inquiry.sources
+        record = sources.source(table)
+        text = sources.texts.text(table, {"text_sha256": record.text_sha256})
+        name, arity = call.pattern.signature
+        pattern = tuple(
+            None if isinstance(argument, Variable) else render_term(argument)
+            for argument in call.pattern.arguments
+        )
+        quoted = {
+            (item.start, item.end)
+            for row in call.answers
+            if self.leaves[row].startswith("st:")
+            for item in sources.statement(self.leaves[row]).evidence
+            if item.source_sha256 == table
+        }
+        return table_spans(text, f"{name}/{arity}", pattern) == quoted

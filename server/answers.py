@@ -18,21 +18,28 @@ Json = Mapping[str, Any]
 QUOTES = 50
 """Quotes shown with one answer; its certificate holds them all."""
 
+QUOTE_BYTES = 1024 * 1024
+"""Size from which further answers come without quotes, so that a message never grows too large."""
+
 
 def answer_messages(
     goal: Atom, found: Iterable[Json], certificate: Json
 ) -> list[common_pb2.Answer]:
     """Translate answers `{"atom", "step"}` in their order."""
     steps = {step["id"]: step for step in certificate["steps"]}
-    return [
-        common_pb2.Answer(
+    messages: list[common_pb2.Answer] = []
+    size = 0
+    for answer in found:
+        message = common_pb2.Answer(
             atom=answer["atom"],
             bindings=_bindings(goal, answer["atom"]),
             label=_label(steps.get(answer["step"]), answer["atom"], certificate),
-            quotes=_quotes(answer["step"], steps, certificate),
         )
-        for answer in found
-    ]
+        if size < QUOTE_BYTES:
+            message.quotes.extend(_quotes(answer["step"], steps, certificate))
+        size += message.ByteSize()
+        messages.append(message)
+    return messages
 
 
 def _bindings(goal: Atom, text: str) -> dict[str, str]:

@@ -146,18 +146,14 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
     ) -> pb.CreateSignOffResponse:
         """Record that the requester reviewed a decision."""
         knowledge, record = self._decision(request.name, context)
-        number = knowledge.base.record_sign_off(
-            record.digest,
-            {
-                "decision": record.number,
-                "comment": request.comment,
-                "reviewer": self._desk.requester(context),
-                "time": self._desk.now().isoformat(),
-            },
+        sign_off = pb.SignOff(
+            reviewer=self._desk.requester(context),
+            comment=request.comment,
+            time=self._desk.timestamp(),
         )
-        return pb.CreateSignOffResponse(
-            name=str(ResourceName(knowledge.name, "decisions", str(number)))
-        )
+        form = json_format.MessageToDict(sign_off, preserving_proto_field_name=True)
+        knowledge.base.record_sign_off(record.digest, {"decision": record.number, **form})
+        return pb.CreateSignOffResponse(decision=_decision(knowledge, record))
 
     def _certificate(self, name: str, context: Context) -> tuple[Knowledge, str, bytes]:
         """Find a certificate by name, or by a beginning of its digest that only it has."""
@@ -192,4 +188,9 @@ def _decision(knowledge: Knowledge, record: VerdictRecord) -> pb.RecordedDecisio
         name=str(ResourceName(knowledge.name, "decisions", str(record.number))),
         certificate=_summary(knowledge, record.digest),
         receipt=json_format.ParseDict(record.receipt, common_pb2.Receipt()),
+        sign_offs=[
+            json_format.ParseDict(found.sign_off, pb.SignOff(), ignore_unknown_fields=True)
+            for found in knowledge.base.sign_offs(record.digest)
+            if found.sign_off["decision"] == record.number
+        ],
     )

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from proofweave.v1 import common_pb2, reasoning_pb2
 
-from reasoner.hypergraph import GoalDecision, decide_hypergraph, read_hypergraph
+from reasoner.atom import Atom
+from reasoner.decide import Decision
+from reasoner.errors import GoalRejected
+from reasoner.evaluate import Budget
+from reasoner.hypergraph import (
+    GoalDecision,
+    Hypergraph,
+    Unit,
+    compile_hypergraph,
+    read_hypergraph,
+)
+from reasoner.hypergraph.case import certify_case, hypergraph_case
+from reasoner.supports import supports
 
-from .translate import CODES, ENGINES, VERDICTS, open_message
+from .supporting import expiry
+from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
 
 NO_CODE = common_pb2.ABSTENTION_CODE_UNSPECIFIED
 
@@ -18,15 +31,73 @@ def decide_graph(
     goal: str,
     *,
     engine: reasoning_pb2.Engine.ValueType,
-    expired: Callable[[], bool],
-) -> common_pb2.Decision:
+    budget: Budget,
+) -> tuple[common_pb2.Decision, Atom, Decision]:
     """Decide a goal under a request that brings a hypergraph.
+
+    Gives what the hypergraph says, and goal and decision of its certificate. Raises
+    HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
+    """
+    case = hypergraph_case(
+        message.hypergraph,
+        goal,
+        name=message.policy_name or "hypergraph",
+        engine=ENGINES[engine],
+        expired=expiry(budget),
+    )
+    day = day_of(message.valid_on, field="valid_on")
+    decision = certify_case(case, valid_on=day, engine=ENGINES[engine], budget=budget)
+    found = graph_decision(case.decision)
+    found.code = CODES[decision.code] if decision.code is not None else NO_CODE
+    found.complete = decision.complete
+    found.certificate_sha256 = decision.digest
+    found.certificate_size = len(decision.certificate)
+    found.certificate_content = decision.certificate
+    return found, case.goal, decision
+
+
+def stream_graph_supports(
+    request: reasoning_pb2.StreamSupportsRequest,
+    *,
+    cap: int,
+    expired: Callable[[], bool],
+) -> Iterator[reasoning_pb2.StreamSupportsResponse]:
+    """Give minimal sets of units from which a goal follows; at last, whether these are all.
 
     Raises HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
     """
-    graph = read_hypergraph(message.hypergraph, name=message.policy_name or "hypergraph")
-    (decision,) = decide_hypergraph(graph, goals=[goal], engine=ENGINES[engine], expired=expired)
-    return graph_decision(decision)
+    graph, goal = _graph(request.goal), request.goal.goal
+    if goal not in {atom.id for atom in graph.atoms}:
+        raise GoalRejected(f"goal {goal!r} is no atom of the hypergraph")
+    compiled = compile_hypergraph(graph)
+    units = compiled.unit_numbers
+    result = supports(
+        compiled.program,
+        compiled.number(goal),
+        units,
+        limit=cap,
+        expired=expired,
+        resume=request.resume_token,
+    )
+    for index, found in enumerate(result.found):
+        chosen = [graph.units[number - units.start] for number in found]
+        support = reasoning_pb2.Support(index=index, leaves=map(_leaf, chosen))
+        yield reasoning_pb2.StreamSupportsResponse(support=support)
+    end = reasoning_pb2.SupportsEnd(
+        complete=result.complete, resume_token=result.token, count=len(result.found)
+    )
+    yield reasoning_pb2.StreamSupportsResponse(end=end)
+
+
+def _leaf(unit: Unit) -> reasoning_pb2.SupportLeaf:
+    """Translate a unit; its text stands as quote, though no document is known to hold it."""
+    quotes = [common_pb2.Quote(title=unit.source, quote=unit.text)] if unit.text else []
+    atom = ", ".join(unit.states) or unit.id
+    return reasoning_pb2.SupportLeaf(id=unit.id, atom=atom, quotes=quotes)
+
+
+def _graph(message: reasoning_pb2.Goal) -> Hypergraph:
+    return read_hypergraph(message.hypergraph, name=message.policy_name or "hypergraph")
 
 
 def graph_decision(decision: GoalDecision) -> common_pb2.Decision:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from proofweave.v1 import common_pb2, knowledge_pb2
 
+from extract.candidate import Candidate, Rejection
 from kb.document import decode
 from kb.errors import ProofweaveError
 from kb.table_mapping import TableMapping
@@ -15,7 +16,10 @@ from kb.tables import import_table
 
 from .errors import RequestRejected, UploadTooLarge
 from .knowledge import Knowledge
+from .links import Linked
+from .operations import Progress
 from .status import problems_of
+from .table_reading import TableReading, read_columns
 from .translate import document_message
 
 SHOWN = 20
@@ -77,10 +81,14 @@ def uploads(
 
 def ingest_upload(
     knowledge: Knowledge, upload: Upload, *, index: int, run: str
-) -> knowledge_pb2.DocumentOutcome:
-    """Read, extract, ground and store one file; a bad file is an outcome, not an error."""
-    from extract.ingest import ingest_document  # loads the language pipeline, a second or two
+) -> Iterator[knowledge_pb2.IngestDocumentsResponse]:
+    """Read, extract, ground and store one file; a bad file is an outcome, not an error.
 
+    Gives progress after each section, and the outcome last. Nothing is stored before all is read.
+    """
+    from extract.ingest import admit, ingest_progress  # loads the language pipeline, a second
+
+    response = knowledge_pb2.IngestDocumentsResponse
     outcome = knowledge_pb2.DocumentOutcome(index=index, file_name=upload.header.file_name)
     try:
         data = upload.content()
@@ -90,14 +98,25 @@ def ingest_upload(
             media_type=upload.header.media_type or None,
             limit=upload.limit,
         )
-        extraction = ingest_document(knowledge.dimensions(), knowledge.packs.packs, document)
+        candidates: list[Candidate] = []
+        rejected: list[Rejection] = []
+        for step in ingest_progress(knowledge.dimensions(), knowledge.packs.packs, document):
+            candidates += step.candidates
+            rejected += step.rejected
+            yield response(
+                progress=knowledge_pb2.IngestProgress(
+                    index=index, file_name=outcome.file_name, done=step.done, total=step.total
+                )
+            )
+        extraction = admit(candidates, document, rejected=rejected)
         refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
         admission = knowledge.base.admit(
             document, data, extraction.grounded, run=run, rejected=refused
         )
     except ProofweaveError as error:
         outcome.rejected.CopyFrom(problems_of(error)[0])
-        return outcome
+        yield response(outcome=outcome)
+        return
     outcome.admitted.CopyFrom(
         knowledge_pb2.DocumentAdmitted(
             document=document_message(knowledge.name, document),
@@ -111,19 +130,38 @@ def ingest_upload(
             rejected_by_reason=Counter(reason for reason, _ in refused),
         )
     )
-    return outcome
+    yield response(outcome=outcome)
 
 
 def import_upload(
-    knowledge: Knowledge, upload: Upload, mapping: TableMapping | None, *, run: str
+    knowledge: Knowledge,
+    upload: Upload,
+    mapping: TableMapping | None,
+    *,
+    run: str,
+    progress: Progress,
 ) -> knowledge_pb2.DocumentOutcome:
-    """Import one table; its errors are the caller's."""
+    """Import one table; its errors are the caller's. Progress counts code points of its text."""
     data = upload.content()
     name = upload.header.file_name
     document = decode(
         data, name=name, media_type=upload.header.media_type or None, limit=upload.limit
     )
-    report = import_table(knowledge.base, document, data, run=run, mapping=mapping)
+    if mapping is None:
+        reading = read_columns(document, knowledge.packs, knowledge.dimensions())
+    else:
+        reading = TableReading(mapping)
+    progress.total = len(document.text)
+    report = import_table(
+        knowledge.base,
+        document,
+        data,
+        run=run,
+        mapping=reading.mapping,
+        reached=lambda end: progress.advance(end - progress.done),
+    )
+    progress.done = progress.total
+    knowledge.link_titles(run=run)
     return knowledge_pb2.DocumentOutcome(
         file_name=name,
         admitted=knowledge_pb2.DocumentAdmitted(
@@ -138,16 +176,19 @@ def import_upload(
                 for row in report.rejected[:SHOWN]
             ],
             rejected_by_reason=Counter(row.reason for row in report.rejected),
+            mapping=reading.mapping_name,
         ),
     )
 
 
 def summarise(
-    outcomes: Iterable[knowledge_pb2.DocumentOutcome], *, revision: str
+    outcomes: Iterable[knowledge_pb2.DocumentOutcome], linked: Linked, *, revision: str
 ) -> knowledge_pb2.IngestSummary:
     """Add up the outcomes of an upload."""
     reasons: Counter[str] = Counter()
-    summary = knowledge_pb2.IngestSummary(revision=revision)
+    summary = knowledge_pb2.IngestSummary(
+        revision=revision, links_asserted=linked.asserted, links_withdrawn=linked.withdrawn
+    )
     for outcome in outcomes:
         if outcome.HasField("rejected"):
             summary.documents_rejected += 1

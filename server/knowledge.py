@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +17,12 @@ from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from kb.records import EventKind
-from reasoner.facts import FactBase, Signature, facts_of
+from kb.statement import Polarity, Statement
+from reasoner.atom import is_predicate_name
+from reasoner.facts import FactBase, Signature
 
 from .errors import RequestRejected
+from .links import Linked, link_titles, unlinked_titles
 from .names import ANY
 from .nearest import nearest
 from .pack_files import ChosenPacks, choose_packs
@@ -30,6 +33,11 @@ WITHOUT_FACTS = frozenset(
     {EventKind.POLICY_PUBLISHED, EventKind.DIMENSION_DEFINED, EventKind.CANDIDATES_REJECTED}
 )
 """Events after which the facts are what they were."""
+
+SIGNS = {Polarity.AFFIRMED: "", Polarity.DENIED: "-"}
+
+MOST_STRANGE = 1_000_000
+"""Constants that requests may leave with the facts until these are read anew."""
 
 
 def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...]) -> tuple[str, ...]:
@@ -55,6 +63,33 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
     return chosen.names
 
 
+@dataclass(frozen=True, slots=True)
+class StatementsAt:
+    """What is asserted at a revision of a knowledge base, read when it is asked for."""
+
+    base: KnowledgeBase
+    revision: int
+
+    def predicates(self) -> tuple[str, ...]:
+        """Give the predicates of which something is stated, with `-` for denials."""
+        asserted = self.base.asserted_dimensions(as_of=self.revision)
+        return tuple(
+            f"{SIGNS[polarity]}{name}" for name, polarity in asserted if is_predicate_name(name)
+        )
+
+    def statements(self, predicate: str) -> Iterator[tuple[str, Statement]]:
+        """Give the ids and statements of a predicate, by id."""
+        negated = predicate.startswith("-")
+        rows = self.base.asserted(predicate.removeprefix("-"), as_of=self.revision)
+        return (row for row in rows if (row[1].polarity is Polarity.DENIED) is negated)
+
+    def provenance(self) -> Iterator[tuple[str, str]]:
+        """Give each statement id with each of its sources, in that order."""
+        for statement_id, dimension, source in self.base.provenance(as_of=self.revision):
+            if is_predicate_name(dimension):
+                yield statement_id, source
+
+
 class Knowledge:
     """One open knowledge base with its packs, and the facts of its newest revision.
 
@@ -66,9 +101,11 @@ class Knowledge:
         self.base = base
         self.packs = packs
         self._lock = threading.Lock()
+        self._linking = threading.Lock()
         self._facts: tuple[int, FactBase] | None = None
         self._names: tuple[int, NameIndex] | None = None
         self._dimensions: tuple[int, tuple[Dimension, ...]] | None = None
+        self._candidates: tuple[int, Mapping[str, tuple[str, ...]]] | None = None
 
     @cached_property
     def grammar(self) -> QuestionGrammar:
@@ -83,13 +120,14 @@ class Knowledge:
         with self._lock:
             revision = self.base.revision
             known = self._facts
-            if known is not None and (
-                known[0] == revision or self.base.kinds_since(known[0]) <= WITHOUT_FACTS
+            if (
+                known is not None
+                and known[1].terms().strange < MOST_STRANGE
+                and (known[0] == revision or self.base.kinds_since(known[0]) <= WITHOUT_FACTS)
             ):
                 self._facts = (revision, known[1])
                 return known[1]
-            rows = self.base.every_statement()
-            facts = FactBase(fact for row in rows for fact in facts_of(*row))
+            facts = FactBase.of_statements(StatementsAt(self.base, revision))
             self._facts = (revision, facts)
             return facts
 
@@ -117,6 +155,19 @@ class Knowledge:
             for sign, arity in forms
         }
         return frozenset(possible) | self.facts().signatures()
+
+    def link_titles(self, *, run: str) -> Linked:
+        """Bring the links from names to titled passages up to date with the documents."""
+        with self._linking:
+            return link_titles(self.base, self.packs.packs, run=run)
+
+    def unlinked_titles(self, name: str) -> tuple[str, ...]:
+        """Give the titles of passages that a bare name might mean and that are not linked to it."""
+        with self._lock:
+            revision = self.base.revision
+            if self._candidates is None or self._candidates[0] != revision:
+                self._candidates = (revision, unlinked_titles(self.base))
+            return self._candidates[1].get(name, ())
 
     def names(self) -> NameIndex:
         """Give the names of entities of the newest revision."""

@@ -50,14 +50,17 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         limit = self._desk.settings.limits.document_bytes
         outcomes: list[pb.DocumentOutcome] = []
         for index, upload in enumerate(uploads(request_iterator, limit=limit)):
-            check_call(context)
-            outcome = ingest_upload(
-                knowledge, upload, index=index, run=self._desk.requester(context)
-            )
-            outcomes.append(outcome)
-            yield pb.IngestDocumentsResponse(outcome=outcome)
+            run = self._desk.requester(context)
+            for response in ingest_upload(knowledge, upload, index=index, run=run):
+                check_call(context)
+                if response.HasField("outcome"):
+                    outcomes.append(response.outcome)
+                elif not first.start.progress:
+                    continue
+                yield response
+        linked = knowledge.link_titles(run=self._desk.requester(context))
         revision = str(knowledge.base.revision)
-        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, revision=revision))
+        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, linked, revision=revision))
 
     def ImportStatements(  # noqa: N802
         self, request_iterator: Iterator[pb.ImportStatementsRequest], context: Context
@@ -77,7 +80,8 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         )
         run = self._desk.requester(context)
         operation = self._operations.start(
-            knowledge.name, lambda _: import_upload(knowledge, upload, mapping, run=run)
+            knowledge.name,
+            lambda progress: import_upload(knowledge, upload, mapping, run=run, progress=progress),
         )
         return pb.ImportStatementsResponse(operation=operation)
 
@@ -156,7 +160,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a document with all it states."""
         name = read_name(request.name, "documents")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        return pb.RetractDocumentResponse(revision=str(knowledge.base.retract_document(name.id)))
+        knowledge.base.retract_document(name.id)
+        knowledge.link_titles(run=self._desk.requester(context))
+        return pb.RetractDocumentResponse(revision=str(knowledge.base.revision))
 
     def GetStatement(  # noqa: N802
         self, request: pb.GetStatementRequest, context: Context
@@ -196,7 +202,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a statement."""
         name = read_name(request.name, "statements")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        return pb.RetractStatementResponse(revision=str(knowledge.base.retract_statement(name.id)))
+        knowledge.base.retract_statement(name.id)
+        knowledge.link_titles(run=self._desk.requester(context))
+        return pb.RetractStatementResponse(revision=str(knowledge.base.revision))
 
     def GetDimension(  # noqa: N802
         self, request: pb.GetDimensionRequest, context: Context

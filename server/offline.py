@@ -19,7 +19,7 @@ from reasoner.verify import Report, verify_bytes
 from .certificates import quoted_sources, stored_texts
 from .errors import RequestRejected
 from .export.table import EXPORTERS
-from .graphs import decide_graph
+from .graphs import decide_graph, stream_graph_supports
 from .policies import read_policy, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
@@ -50,7 +50,7 @@ def decide_files(
     began = time.monotonic()
     limits = _budget(budget, settings)
     if goal.WhichOneof("rules") == "hypergraph":
-        message = decide_graph(goal, goal.goal, engine=engine, expired=expiry(limits))
+        message, _, _ = decide_graph(goal, goal.goal, engine=engine, budget=limits)
     else:
         ground = ground_of(goal, None, today=_now().date())
         atom, decision = decide_goal(goal.goal, ground, engine=engine, budget=limits)
@@ -85,8 +85,11 @@ def supports_of_files(
     request: pb.StreamSupportsRequest, settings: Settings
 ) -> Iterator[pb.StreamSupportsResponse]:
     """Enumerate the supports of a goal from the files of its request."""
-    ground = ground_of(request.goal, None, today=_now().date())
     budget = _budget(request.budget, settings)
+    if request.goal.WhichOneof("rules") == "hypergraph":
+        cap = min(request.cap or settings.limits.supports, settings.limits.supports)
+        return stream_graph_supports(request, cap=cap, expired=expiry(budget))
+    ground = ground_of(request.goal, None, today=_now().date())
     return stream_supports(request, ground, budget=budget, limits=settings.limits)
 
 

@@ -18,7 +18,7 @@ from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
 from .errors import DeadlinePassed
-from .graphs import decide_graph
+from .graphs import decide_graph, stream_graph_supports
 from .knowledge import Knowledge
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
@@ -92,11 +92,16 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.StreamSupportsRequest, context: Context
     ) -> Iterator[pb.StreamSupportsResponse]:
         """Enumerate inclusion-minimal supports."""
-        _, ground = self._ground(request.goal, context)
         limits = self._desk.settings.limits
-        for response in stream_supports(
-            request, ground, budget=self._budget(request.budget, context), limits=limits
-        ):
+        budget = self._budget(request.budget, context)
+        if request.goal.WhichOneof("rules") == "hypergraph":
+            self._desk.parent(request.goal.parent, context)
+            cap = min(request.cap or limits.supports, limits.supports)
+            responses = stream_graph_supports(request, cap=cap, expired=expiry(budget))
+        else:
+            _, ground = self._ground(request.goal, context)
+            responses = stream_supports(request, ground, budget=budget, limits=limits)
+        for response in responses:
             check_call(context)
             yield response
 
@@ -125,9 +130,12 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
 
             def of_graph(text: str) -> common_pb2.Decision:
                 began = time.monotonic()
-                expired = expiry(self._budget(limits, context))
-                message = decide_graph(under, text, engine=engine, expired=expired)
-                message.receipt.CopyFrom(self._receipt(knowledge, began, context))
+                budget = self._budget(limits, context)
+                message, goal, decision = decide_graph(under, text, engine=engine, budget=budget)
+                recorded = self._recorded(knowledge, goal, decision, began, context)
+                message.name, message.certificate = recorded.name, recorded.certificate
+                message.certificate_content = recorded.certificate_content
+                message.receipt.CopyFrom(recorded.receipt)
                 return message
 
             return of_graph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
@@ -12,7 +12,7 @@ from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.hop import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
-from reasoner.verify import Texts
+from reasoner.verify import TABLE_TYPES, Texts, is_named
 
 SEARCHED = 5
 """Passages looked at for one open requirement."""
@@ -56,11 +56,13 @@ class KnowledgeSources:
         names: NameIndex,
         dimensions: Sequence[Dimension],
         *,
+        titles: Callable[[str], Sequence[str]] = lambda _: (),
         files: FactsFiles | None = None,
         given: Mapping[str, str] | None = None,
     ) -> None:
         self._base = base
         self._names = names
+        self._titles = titles
         self._files = files
         self._texts = Texts(StoredTexts(base, given or {}))
         self._dimensions = tuple(dimensions)
@@ -99,12 +101,22 @@ class KnowledgeSources:
         record = self._base.record(source_sha256)
         return SourceRecord(record.media_type, record.title, record.decoder, record.text_sha256)
 
+    def named(self, label: str) -> tuple[str, ...]:
+        """Give the digests of the whole tables that a policy calls by this name, sorted."""
+        return tuple(
+            record.source_sha256
+            for record in self._base.documents()
+            if record.complete
+            and record.media_type in TABLE_TYPES
+            and is_named(record.title, label)
+        )
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search passages: accepted are those that name the entity, rejected those that name
-        another that is much like it.
+        another that is much like it, or whose title the name might stand for.
         """
         accepted: list[str] = []
-        rejected: list[str] = []
+        rejected = list(self._titles(entity))
         name = fold(entity)
         alike = [
             other

@@ -50,6 +50,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     reasoner.PlanInvalid: grpc.StatusCode.INTERNAL,
     reasoner.GoalRejected: grpc.StatusCode.INVALID_ARGUMENT,
     reasoner.HypergraphRejected: grpc.StatusCode.INVALID_ARGUMENT,
+    reasoner.GameLogRejected: grpc.StatusCode.INVALID_ARGUMENT,
     reasoner.EngineDisagreement: grpc.StatusCode.INTERNAL,
     reasoner.EngineFailed: grpc.StatusCode.INTERNAL,
     reasoner.EngineTimedOut: grpc.StatusCode.DEADLINE_EXCEEDED,

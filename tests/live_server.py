@@ -100,3 +100,21 @@ def send(
     responses = list(found.knowledge.IngestDocuments(upload(files.items())))
     assert responses[-1].HasField("summary")
     return [response.outcome for response in responses[:-1]], responses[-1].summary
+
+
+POLICY_TESTS = """\
+tests:
+  - name: an insured supplier passes
+    facts: |
+      liability_cover(acme, @quantity("5000000 EUR")).
+    goal: insured(acme)
+    verdict: CERTIFIED
+  - name: without a cover it is asked for
+    goal: insured(acme)
+    verdict: ABSTAINED
+    open:
+      - liability_cover(acme, C)
+  - name: a wrong expectation
+    goal: insured(acme)
+    verdict: CERTIFIED
+"""

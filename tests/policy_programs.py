@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -64,14 +65,58 @@ def _rules(draw: st.DrawFn, at: int) -> str:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """Draw a program whose stored predicates are closed."""
-    rules = [draw(_rules(at)) for at in range(len(DERIVED)) for _ in range(draw(st.integers(1, 2)))]
+def _numeric_rules(draw: st.DrawFn, at: int) -> str:
+    """Draw a rule that computes and orders; not recursive, since it creates values."""
+    names = list(DERIVED)
+    head = names[at]
+    below = STORED | {name: DERIVED[name] for name in names[:at]}
+    body = draw(st.lists(_atoms(below, (*_VARIABLES * 3, "_", "2")), min_size=1, max_size=2))
+    known = _used(body)
+    if known:
+        some = st.sampled_from((*known, "2"))
+        a, b, c = draw(some), draw(some), draw(some)
+        more = (
+            f"{a} < {b}",
+            f"{a} >= {b} + 1",
+            f"N = {a} * {b} - {c}",
+            f"N = #sum{{ V, W : f(V, W), W >= {a} }}",
+            "N = #count{ V, W : g(V, W), not e(V) }",
+            f"N = #max{{ V : f(V, {a}) }}",
+            f"{a} <= #min{{ W : g({b}, W) }}",
+            f"#sum{{ V : e(V) }} = {a}",
+        )
+        body.append(draw(st.sampled_from(more)))
+        if body[-1].startswith("N ="):
+            known = [*known, "N", "N"]
+    arguments = [draw(st.sampled_from((*known * 3, "1", "2"))) for _ in range(DERIVED[head])]
+    return f"{head}({', '.join(arguments)}) :- {', '.join(body)}."
+
+
+@st.composite
+def _facts(draw: st.DrawFn, constants: tuple[str, ...]) -> str:
     facts: list[str] = []
     for name, arity in STORED.items():
-        rows = draw(
-            st.lists(st.tuples(*[st.sampled_from(_CONSTANTS)] * arity), min_size=4, max_size=10)
-        )
+        row = st.tuples(*[st.sampled_from(constants)] * arity)
+        rows = draw(st.lists(row, min_size=4, max_size=10))
         facts += [f"{name}({', '.join(row)})." for row in rows]
-    goal = draw(_atoms(DERIVED, ("X", "Y", "X", "Y", *_CONSTANTS)))
-    return Program("\n".join(rules), "\n".join(facts), goal)
+    return "\n".join(facts)
+
+
+@st.composite
+def _programs(
+    draw: st.DrawFn, rules: Callable[[int], st.SearchStrategy[str]], constants: tuple[str, ...]
+) -> Program:
+    strata = [at for at in range(len(DERIVED)) for _ in range(draw(st.integers(1, 2)))]
+    text = "\n".join(draw(rules(at)) for at in strata)
+    goal = draw(_atoms(DERIVED, ("X", "Y", "X", "Y", *constants)))
+    return Program(text, draw(_facts(constants)), goal)
+
+
+def programs() -> st.SearchStrategy[Program]:
+    """Give programs whose stored predicates are closed: recursion, negation, counts."""
+    return _programs(_rules, _CONSTANTS)
+
+
+def numeric_programs() -> st.SearchStrategy[Program]:
+    """Give programs over small integers, with arithmetic, order and aggregates."""
+    return _programs(_numeric_rules, ("1", "2", "3", "-4"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import struct
 import sys
 from collections.abc import Callable, Iterable
@@ -13,8 +14,10 @@ from typing import Any
 def serve(answer: Callable[[tuple[Any, ...]], Iterable[Any]]) -> None:
     """Answer requests from standard input until it closes.
 
-    Whatever else writes to standard output goes to standard error instead.
+    Whatever else writes to standard output goes to standard error instead. An interrupt at the
+    terminal is the parent's to handle.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     source = os.fdopen(os.dup(0), "rb")
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -1,31 +1,29 @@
-"""A hypergraph file as policy, facts and sources, so that its goals get ordinary certificates.
-
-Edges become rules over `holds("ATOM")`, units become statements `unit("ID", "TEXT")` that quote the
-file, and what a unit states or witnesses becomes a rule of its own, so that a minimal certificate
-is minimal in units. `-p` becomes `-holds("p")`.
-"""
+"""A hypergraph file as policy, facts and sources, and its goals with ordinary certificates."""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
-import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kb.statement import Evidence, Statement, Text
 
 from ..atom import Atom
-from ..clause import Policy
+from ..certificate import Proof
+from ..clause import Policy, Positive
+from ..decide import Decision, Request, decide, prove
+from ..evaluate import UNLIMITED, Budget
 from ..facts import Fact, FactBase, facts_of
-from ..metadata import is_rule_name
-from ..policy import parse_policy
+from ..slice import AtomPremise, Instance
 from ..source_text import normalize
 from ..sources import Candidates, SourceRecord, StatementRecord
 from ..verdict import Verdict
 from ..verify import Texts
-from .decision import GoalDecision, decide_hypergraph
+from .decision import GoalDecision, GraphStep, decide_hypergraph
 from .graph import Hypergraph, Unit
 from .reading import read_hypergraph
+from .rules import Rules, holds, one_line, rules_of
 from .spans import unit_spans
 
 WHOLE_CONE_UP_TO = 1_000
@@ -51,6 +49,10 @@ class HypergraphSources:
         """Give the file."""
         return self.sources[source_sha256]
 
+    def named(self, label: str) -> tuple[str, ...]:  # noqa: ARG002  # protocol
+        """A hypergraph declares nothing closed."""
+        return ()
+
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002  # protocol
         """A hypergraph holds no passages to search."""
         return Candidates()
@@ -58,9 +60,10 @@ class HypergraphSources:
 
 @dataclass(frozen=True, slots=True)
 class HypergraphCase:
-    """Everything `decide` needs for one goal of a hypergraph.
+    """One goal of a hypergraph with everything a certificate needs.
 
-    `decision` is what the hypergraph itself says of the goal, which `decide` proves again.
+    `decision` is what the hypergraph says of it; `proof` derives the goal, or what refutes it,
+    under the policy.
     """
 
     goal: Atom
@@ -69,40 +72,68 @@ class HypergraphCase:
     facts: FactBase
     sources: HypergraphSources
     decision: GoalDecision
+    proof: Proof | None
 
 
-def hypergraph_case(data: bytes, goal: str, *, name: str, engine: str = "auto") -> HypergraphCase:
+def hypergraph_case(
+    data: bytes,
+    goal: str,
+    *,
+    name: str,
+    engine: str = "auto",
+    expired: Callable[[], bool] = lambda: False,
+) -> HypergraphCase:
     """Read a hypergraph file and make a case of one goal, an atom id of it.
 
-    The policy holds the rules that can matter for the goal. Raises HypergraphRejected with every
-    problem, GoalRejected for a goal that is no atom, and the errors of engines.
+    The policy holds the rules that can matter for the goal; `expired` is that of
+    `decide_hypergraph`. Raises HypergraphRejected with every problem, GoalRejected for a goal that
+    is no atom, and the errors of engines.
     """
     graph = read_hypergraph(data, name=name)
-    (decision,) = decide_hypergraph(graph, goals=[goal], engine=engine, expired=lambda: True)
+    (decision,) = decide_hypergraph(graph, goals=[goal], engine=engine, expired=expired)
     atoms, edges = _cone(graph, goal)
-    if len(edges) > WHOLE_CONE_UP_TO and decision.verdict is not Verdict.ABSTAINED:
+    proved = decision.verdict is not Verdict.ABSTAINED
+    if proved and len(edges) > WHOLE_CONE_UP_TO:
         atoms = {goal, *(step.atom for step in decision.steps)}
         edges = {step.edge for step in decision.steps if step.edge is not None}
     units = [
-        u
-        for u in graph.units
-        if not atoms.isdisjoint(u.states) or not edges.isdisjoint(u.witnesses)
+        unit
+        for unit in graph.units
+        if not (atoms.isdisjoint(unit.states) and edges.isdisjoint(unit.witnesses))
     ]
-    text = "\n".join(_rules(graph, atoms, edges, units))
+    rules = rules_of(graph, atoms=atoms, edges=edges, units=units)
     facts, sources = _statements(data, units, name=name)
     words = {atom.id: atom.text for atom in graph.atoms}[goal]
+    proof = _proof(decision, rules, facts) if proved else None
     return HypergraphCase(
-        holds(goal), words or goal, parse_policy(text, name=name), facts, sources, decision
+        holds(goal), words or goal, rules.policy(), facts, sources, decision, proof
     )
 
 
-def holds(atom: str) -> Atom:
-    """Give the atom of the policy that stands for an atom of the hypergraph.
+def certify_case(
+    case: HypergraphCase,
+    *,
+    valid_on: datetime.date | None = None,
+    engine: str = "auto",
+    budget: Budget = UNLIMITED,
+) -> Decision:
+    """Write the checked certificate of a case: its proof, or what is missing and why.
 
-    >>> str(holds("-rain"))
-    '-holds("rain")'
+    The goal of the certificate is `holds("ATOM")`; its quotes are the units as the file has them.
+    Raises as `decide` does.
     """
-    return Atom("holds", (atom.removeprefix("-"),), negated=atom.startswith("-"))
+    request = Request(case.goal, valid_on, understood_as=case.understood_as)
+    if case.proof is not None:
+        return prove(request, case.proof, policy=case.policy, sources=case.sources)
+    return decide(
+        request,
+        policy=case.policy,
+        facts=case.facts,
+        sources=case.sources,
+        engine=engine,
+        budget=budget,
+        known=[("holds", 1), ("unit", 2), ("witnessed", 1)],
+    )
 
 
 def _cone(graph: Hypergraph, goal: str) -> tuple[set[str], set[str]]:
@@ -115,7 +146,8 @@ def _cone(graph: Hypergraph, goal: str) -> tuple[set[str], set[str]]:
     for edge in graph.hyperedges:
         yields.setdefault(edge.head, []).append(edge.id)
     opponents = graph.opponents()
-    atoms, edges = {goal}, set()
+    atoms: set[str] = {goal}
+    edges: set[str] = set()
     queue = [goal]
     for atom in queue:
         reached = [*opponents.get(atom, ())]
@@ -129,61 +161,51 @@ def _cone(graph: Hypergraph, goal: str) -> tuple[set[str], set[str]]:
     return atoms, edges
 
 
-def _rules(
-    graph: Hypergraph, atoms: Collection[str], edges: Collection[str], units: Iterable[Unit]
-) -> Iterable[str]:
-    yield "%! policy: hypergraph"
-    yield f'%! version: "{hashlib.sha256(repr(graph).encode()).hexdigest()[:16]}"'
-    for index, edge in enumerate(graph.hyperedges):
-        if edge.id in edges:
-            body = [str(holds(atom)) for atom in edge.tail]
-            if edge.witness:
-                body.append(str(Atom("witnessed", (edge.id,))))
-            cite = edge.cite or f"hyperedge {edge.id}"
-            yield from _rule(_name("edge", edge.id, index), holds(edge.head), body, cite, edge.text)
-    for index, atom in enumerate(graph.given):
-        if atom in atoms:
-            name = _name("given", atom, index)
-            yield from _rule(name, holds(atom), [], "given", f"{atom} is given")
-    for index, unit in enumerate(units):
-        stem = _name("unit", unit.id, index)
-        body = [f"unit({json.dumps(unit.id, ensure_ascii=False)}, T)"]
-        cite = f"unit {unit.id}"
-        for place, atom in enumerate(unit.states):
-            if atom in atoms:
-                name = f"{stem}.states.{place}"
-                yield from _rule(name, holds(atom), body, cite, f"unit {unit.id} states {atom}")
-        for place, edge_id in enumerate(unit.witnesses):
-            if edge_id in edges:
-                head = Atom("witnessed", (edge_id,))
-                says = f"unit {unit.id} witnesses hyperedge {edge_id}"
-                yield from _rule(f"{stem}.witnesses.{place}", head, body, cite, says)
-    for index, (one, other) in enumerate(graph.contradictions):
-        if one in atoms and other in atoms:
-            says = f"{one} and {other} exclude each other"
-            for way, (held, denied) in enumerate(((one, other), (other, one))):
-                head = holds(denied).complement
-                name = f"contradiction-{index}.{way}"
-                yield from _rule(name, head, [str(holds(held))], "contradiction", says)
+def _proof(decision: GoalDecision, rules: Rules, facts: FactBase) -> Proof:
+    """Write the steps of a decision as a derivation under the policy."""
+    stated = {
+        str(fact.atom.arguments[0]): fact
+        for fact in facts.facts()
+        if fact.atom.signature == ("unit", 2)
+    }
+    steps: list[tuple[Atom, Instance | Fact]] = []
+    for step in decision.steps:
+        for key in _keys(step):
+            if key[0] in ("states", "witnesses"):
+                fact = stated[key[1]]
+                steps.append((fact.atom, fact))
+                steps.append(_instance(rules, key, fact.atom))
+            else:
+                steps.append(_instance(rules, key))
+    last = holds(decision.proved or "")
+    if decision.verdict is Verdict.REFUTED and last != holds(decision.goal).complement:
+        steps.append(_instance(rules, ("denies", decision.goal, decision.proved or "")))
+        last = holds(decision.goal).complement
+    return Proof(last, tuple(steps))
 
 
-def _rule(name: str, head: Atom, body: list[str], cite: str, says: str) -> Iterable[str]:
-    yield ""
-    yield f"%! rule: {name}"
-    yield f"%! cite: {_quoted(cite)}"
-    if says and "{" not in says and "}" not in says:
-        yield f"%! says: {_quoted(says)}"
-    yield f"{head} :- {', '.join(body)}." if body else f"{head}."
+def _keys(step: GraphStep) -> Iterable[tuple[str, ...]]:
+    """Give the rules that a step applies, in order."""
+    if step.edge is None:
+        yield ("given", step.atom) if step.unit is None else ("states", step.unit, step.atom)
+        return
+    if step.unit is not None:
+        yield ("witnesses", step.unit, step.edge)
+    yield ("edge", step.edge)
 
 
-def _name(kind: str, name: str, index: int) -> str:
-    """Name a rule after an id, or by its place where the id cannot be part of a name."""
-    return f"{kind}.{name}" if is_rule_name(name) else f"{kind}-{index}"
-
-
-def _quoted(text: str) -> str:
-    """Write text on one line of YAML, whatever it holds."""
-    return json.dumps(" ".join(text.split()), ensure_ascii=False)
+def _instance(
+    rules: Rules, key: tuple[str, ...], unit: Atom | None = None
+) -> tuple[Atom, Instance | Fact]:
+    clause = rules.clauses[key]
+    if unit is not None:
+        text = unit.arguments[1]
+        assert isinstance(text, str)
+        return clause.head, Instance(clause.id, (("T", text),), clause.head, (AtomPremise(unit),))
+    premises = [
+        AtomPremise(literal.atom) for literal in clause.body if isinstance(literal, Positive)
+    ]
+    return clause.head, Instance(clause.id, (), clause.head, tuple(premises))
 
 
 def _statements(
@@ -196,7 +218,7 @@ def _statements(
     facts: list[Fact] = []
     for unit in units:
         start, end = spans[unit.id]
-        says = " ".join((unit.text or unit.source or unit.id).split())
+        says = one_line(unit.text) or one_line(unit.source) or unit.id
         statement = Statement(unit.id, "unit", Text(says))
         evidence = Evidence(
             statement.id, source, digest, start, end, text[start:end], "hypergraph/1"

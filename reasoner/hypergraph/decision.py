@@ -92,13 +92,14 @@ def decide_hypergraph(
         graph = _restrict(graph, context)
     whole = compile_hypergraph(graph)
     firing = close(whole.program, engine=engine)
-    contested = _contested(graph, whole, firing)
+    opponents = graph.opponents()
+    contested = _contested(opponents, whole, firing)
     if contested:
         clean = compile_hypergraph(graph, without=frozenset(contested))
         clean_firing = close(clean.program, engine=engine)
     else:
         clean, clean_firing = whole, firing
-    case = _Case(graph, whole, firing, clean, clean_firing, contested, expired)
+    case = _Case(graph, whole, firing, clean, clean_firing, opponents, contested, expired)
     return tuple(case.decide(goal) for goal in wanted)
 
 
@@ -106,7 +107,7 @@ def violations(graph: Hypergraph, *, engine: str = "auto") -> tuple[Violation, .
     """List the violations among all edges whose tail holds and which are witnessed, by edge id."""
     compiled = compile_hypergraph(graph)
     firing = close(compiled.program, engine=engine)
-    contested = _contested(graph, compiled, firing)
+    contested = _contested(graph.opponents(), compiled, firing)
     derived = firing.derived
     return tuple(
         Violation(edge.id, edge.head, other)
@@ -125,6 +126,7 @@ class _Case:
     firing: Firing
     clean: CompiledHypergraph
     clean_firing: Firing
+    opponents: dict[str, tuple[str, ...]]
     contested: dict[str, tuple[str, ...]]
     expired: Callable[[], bool]
 
@@ -141,7 +143,7 @@ class _Case:
             )
         if self.firing.clauses[self.whole.number(goal)] != UNDERIVED:
             return self._conflict(goal)
-        for other in self.graph.opponents().get(goal, ()):
+        for other in self.opponents.get(goal, ()):
             if self._clean_derives(other):
                 units, steps = _certificate(self.clean, self.clean_firing, other)
                 return GoalDecision(
@@ -232,11 +234,11 @@ def _near(name: str, names: Collection[str]) -> str:
 
 
 def _contested(
-    graph: Hypergraph, compiled: CompiledHypergraph, firing: Firing
+    opponents: dict[str, tuple[str, ...]], compiled: CompiledHypergraph, firing: Firing
 ) -> dict[str, tuple[str, ...]]:
     """Give the derived atoms that something derived contradicts, with what does."""
     found = {}
-    for atom, others in graph.opponents().items():
+    for atom, others in opponents.items():
         if firing.clauses[compiled.number(atom)] == UNDERIVED:
             continue
         derived = [o for o in others if firing.clauses[compiled.number(o)] != UNDERIVED]

@@ -11,7 +11,7 @@ import typer
 from proofweave.v1 import certificate_pb2
 
 from ..errors import RequestRejected
-from .connection import connect
+from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import console, print_json
 from .verdicts import code_word, receipt_json, verdict_word
@@ -67,26 +67,13 @@ def list_certificates(
       proofweave certificate list --kb kb
     """
     settings = settings_of(config)
-    found: list[certificate_pb2.RecordedDecision] = []
     with connect(target(server, kb, token, settings), settings) as services:
-        request = certificate_pb2.ListDecisionsRequest()
-        while True:
-            response = services.certificate.ListDecisions(request)
-            found += response.decisions
-            if not response.next_page_token:
-                break
-            request.page_token = response.next_page_token
+        found = decisions_of(services)
     if as_json:
         print_json({"decisions": [_decision_json(decision) for decision in found]})
         return
     for decision in found:
-        certificate = decision.certificate
-        code = code_word(certificate.code)
-        console().print(
-            f"{certificate.sha256[:16]}  {decision.receipt.time.ToJsonString()}  "
-            f"{verdict_word(certificate.verdict)}{f' ({code})' if code else ''}  "
-            f"{certificate.question or certificate.goal}"
-        )
+        console().print(_decision_line(decision))
 
 
 @app.command()
@@ -124,6 +111,38 @@ def diff(
         sign, style = signs[change.kind]
         words = " -> ".join(text for text in (change.before, change.after) if text)
         console().print(f"{sign} {change.part} {change.id}: {words}", style=style)
+
+
+def review(
+    decision: Annotated[
+        str, typer.Argument(metavar="[DECISION]", help="Number of a decision; default: list.")
+    ] = "",
+    comment: Annotated[str, typer.Option("--comment", help="What the review found.")] = "",
+    kb: Kb = None,
+    server: Server = None,
+    token: Token = None,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """List the decisions that nobody has reviewed, or sign one off.
+
+    \b
+    Examples:
+      proofweave review --kb kb
+      proofweave review 12 --comment 'checked against the register' --server localhost:7400
+    """
+    settings = settings_of(config)
+    with connect(target(server, kb, token, settings), settings) as services:
+        if decision:
+            request = certificate_pb2.CreateSignOffRequest(name=decision, comment=comment)
+            found = [services.certificate.CreateSignOff(request).decision]
+        else:
+            found = [one for one in decisions_of(services) if not one.sign_offs]
+    if as_json:
+        print_json({"decisions": [_decision_json(one) for one in found]})
+        return
+    for one in found:
+        console().print(_decision_line(one))
 
 
 def export(
@@ -173,6 +192,31 @@ def joined(pieces: Iterable[certificate_pb2.ExportCertificateResponse]) -> bytes
     return b"".join(piece.chunk for piece in pieces)
 
 
+def decisions_of(services: Services) -> list[certificate_pb2.RecordedDecision]:
+    """Read all recorded decisions, page by page."""
+    found: list[certificate_pb2.RecordedDecision] = []
+    request = certificate_pb2.ListDecisionsRequest()
+    while True:
+        response = services.certificate.ListDecisions(request)
+        found += response.decisions
+        if not response.next_page_token:
+            return found
+        request.page_token = response.next_page_token
+
+
+def _decision_line(decision: certificate_pb2.RecordedDecision) -> str:
+    certificate = decision.certificate
+    code = code_word(certificate.code)
+    reviews = [f"{one.reviewer}: {one.comment}".rstrip(": ") for one in decision.sign_offs]
+    return (
+        f"{decision.name.rpartition('/')[2]:>5}  {certificate.sha256[:16]}  "
+        f"{decision.receipt.time.ToJsonString()}  "
+        f"{verdict_word(certificate.verdict)}{f' ({code})' if code else ''}  "
+        f"{certificate.question or certificate.goal}"
+        + (f"  reviewed by {'; '.join(reviews)}" if reviews else "")
+    )
+
+
 def _decision_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]:
     certificate = decision.certificate
     return {
@@ -185,6 +229,14 @@ def _decision_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]
         "valid_on": certificate.valid_on or None,
         "policies": list(certificate.policies),
         "receipt": receipt_json(decision.receipt),
+        "sign_offs": [
+            {
+                "reviewer": one.reviewer,
+                "comment": one.comment,
+                "time": one.time.ToJsonString(),
+            }
+            for one in decision.sign_offs
+        ],
     }
 
 

@@ -1,4 +1,4 @@
-"""`proofweave sparql`: queries over the statements as RDF."""
+"""`proofweave sparql` and `proofweave hypergraph`: statements as RDF, logs as hypergraphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proofweave.v1 import knowledge_pb2
 
 from .connection import connect
 from .options import Config, Kb, Server, Token, settings_of, target
-from .prove import read_text
+from .prove import GameOption, game_graph, read_text
 
 
 def sparql(
@@ -46,3 +46,26 @@ def sparql(
             last = piece.chunk or last
     if not last.endswith(b"\n"):
         sys.stdout.buffer.write(b"\n")
+
+
+def hypergraph(
+    game_log: Annotated[
+        Path, typer.Argument(metavar="F.jsonl", help="Logs of games, one JSON object a line.")
+    ],
+    game: GameOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")
+    ] = None,
+) -> None:
+    """Write the requirement hypergraph of a game log, for `prove --hypergraph` or the API.
+
+    \b
+    Examples:
+      proofweave hypergraph games.jsonl --game g1 -o g1.json
+      proofweave prove --hypergraph g1.json 'enabled(7)'
+    """
+    text = game_graph(game_log, game)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8")

@@ -45,6 +45,13 @@ FactsOption = Annotated[
 HypergraphOption = Annotated[
     Path | None, typer.Option("--hypergraph", metavar="F.json", help="A requirement hypergraph.")
 ]
+GameLogOption = Annotated[
+    Path | None,
+    typer.Option("--game-log", metavar="F.jsonl", help="Logs of games, one JSON object a line."),
+]
+GameOption = Annotated[
+    str | None, typer.Option("--game", metavar="ID", help="Which game of the log, if several.")
+]
 Assume = Annotated[
     list[str] | None, typer.Option("--assume", metavar="ATOM", help="Assume a ground atom.")
 ]
@@ -58,6 +65,8 @@ def prove(
     policy: PolicyOption = None,
     facts: FactsOption = None,
     hypergraph: HypergraphOption = None,
+    game_log: GameLogOption = None,
+    game: GameOption = None,
     assume: Assume = None,
     valid_on: ValidOn = "",
     engine: EngineOption = "auto",
@@ -85,10 +94,13 @@ def prove(
       proofweave prove --kb kb --policy supplier_onboarding@3 'eligible("Acme GmbH")'
       proofweave prove --kb kb --policy onboarding.lp 'eligible(S)' --max-answers 20 --json
       proofweave prove --policy onboarding.lp --facts acme.lp -- '-eligible(acme)'
+      proofweave prove --game-log games.jsonl --game g1 'enabled(7)'
     """
     settings = settings_of(config)
     where = target(server, kb, token, settings)
-    request = goal_request(goal, policy, facts, hypergraph, assume, valid_on)
+    request = goal_request(
+        goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
+    )
     budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
     repairs: list[reasoning_pb2.Repair] = []
     if is_offline(where, request):
@@ -125,7 +137,7 @@ def goal_request(
     goal: str,
     policy: str | None,
     facts: Path | None,
-    hypergraph: Path | None,
+    hypergraph: tuple[str, bytes] | None,
     assume: list[str] | None,
     valid_on: str,
 ) -> reasoning_pb2.Goal:
@@ -134,7 +146,9 @@ def goal_request(
     Raises RequestRejected for a file that does not exist, and for rules given twice.
     """
     if policy is not None and hypergraph is not None:
-        raise RequestRejected("--policy and --hypergraph are both given; expected one of them")
+        raise RequestRejected(
+            "--policy and a hypergraph or game log are both given; expected one of them"
+        )
     request = reasoning_pb2.Goal(goal=goal, assumptions=assume or (), valid_on=valid_on)
     if policy is not None:
         if policy.endswith(".lp") or Path(policy).is_file():
@@ -143,12 +157,39 @@ def goal_request(
         else:
             request.policy = policy
     if hypergraph is not None:
-        request.hypergraph = _read(hypergraph)
-        request.policy_name = hypergraph.name
+        request.policy_name, request.hypergraph = hypergraph
     if facts is not None:
         request.facts_text = read_text(facts)
         request.facts_name = facts.name
     return request
+
+
+def graph_file(
+    hypergraph: Path | None, game_log: Path | None, game: str | None
+) -> tuple[str, bytes] | None:
+    """Give the name and the JSON of a hypergraph file, or of one game of a log.
+
+    Raises RequestRejected for options that do not go together, and GameLogRejected.
+    """
+    if game_log is None:
+        if game is not None:
+            raise RequestRejected("--game is given without --game-log; expected both")
+        return (hypergraph.name, _read(hypergraph)) if hypergraph is not None else None
+    if hypergraph is not None:
+        raise RequestRejected("--hypergraph and --game-log are both given; expected one of them")
+    return game_log.name, game_graph(game_log, game).encode()
+
+
+def game_graph(file: Path, game: str | None) -> str:
+    """Give the hypergraph of one game of a log, as JSON.
+
+    Raises RequestRejected where there is no such file, and GameLogRejected.
+    """
+    from reasoner.game_log import find_game, game_hypergraph, read_game_logs  # loads the engines
+    from reasoner.hypergraph import write_hypergraph
+
+    logs = read_game_logs(_read(file), name=file.name)
+    return write_hypergraph(game_hypergraph(find_game(logs, game, name=file.name)))
 
 
 def is_offline(where: Target, request: reasoning_pb2.Goal) -> bool:
@@ -165,7 +206,8 @@ def is_offline(where: Target, request: reasoning_pb2.Goal) -> bool:
         )
     if request.WhichOneof("rules") is None and not request.facts_text:
         raise RequestRejected(
-            "nothing to prove from; give --policy with --facts, --hypergraph, --kb or --server"
+            "nothing to prove from; give --policy with --facts, --hypergraph, --game-log, "
+            "--kb or --server"
         )
     return True
 
@@ -215,6 +257,8 @@ def supports(
     policy: PolicyOption = None,
     facts: FactsOption = None,
     hypergraph: HypergraphOption = None,
+    game_log: GameLogOption = None,
+    game: GameOption = None,
     assume: Assume = None,
     valid_on: ValidOn = "",
     deadline: Deadline = 0,
@@ -236,7 +280,9 @@ def supports(
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = reasoning_pb2.StreamSupportsRequest(
-        goal=goal_request(goal, policy, facts, hypergraph, assume, valid_on),
+        goal=goal_request(
+            goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
+        ),
         budget=common_pb2.Budget(deadline_ms=deadline),
         cap=cap,
         resume_token=resume,

@@ -143,7 +143,7 @@ def show_decision(decision: common_pb2.Decision, proof: str) -> None:
     out = console()
     style = STYLES[decision.verdict]
     first, _, rest = proof.rstrip("\n").partition("\n")
-    if proof:
+    if proof and not decision.HasField("graph"):
         out.print(first, style=style)
         out.print(rest)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -78,14 +77,3 @@ def cover(letter: Document, ground: Ground) -> Grounded:
 @pytest.fixture
 def seat(letter: Document, ground: Ground) -> Grounded:
     return ground(letter, "Its seat is Bremen.", "Nordwind Logistik GmbH", "seat", Entity("Bremen"))
-
-
-@pytest.fixture
-def shared() -> Path:
-    """The folder of shared benchmark data; the test is skipped where there is none."""
-    folder = (
-        Path(os.environ.get("PROOFWEAVE_SHARED", Path(__file__).parents[3] / "shared")) / "data"
-    )
-    if not folder.is_dir():
-        pytest.skip(f"no shared data at {folder}")
-    return folder

@@ -5,7 +5,8 @@ from __future__ import annotations
 import clingo
 from bottom_up import Found, all_instances, backward_slice
 from hypothesis import given, settings
-from policy_programs import CLOSED, DERIVED, Program, programs
+from hypothesis import strategies as st
+from policy_programs import CLOSED, DERIVED, Program, numeric_programs, programs
 from witness import check_calls
 
 from reasoner.atom import Atom, Variable
@@ -46,8 +47,8 @@ def _matches(goal: Atom, text: str) -> bool:
     return True
 
 
-@given(programs())
-@settings(max_examples=150, deadline=None)
+@given(st.one_of(programs(), numeric_programs()))
+@settings(max_examples=200, deadline=None)
 def test_answers_are_those_of_clingo(program: Program) -> None:
     goal = parse_atom(program.goal)
     expected = {text for text in _clingo_atoms(program) if _matches(goal, text)}

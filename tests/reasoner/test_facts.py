@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
@@ -12,8 +14,9 @@ from hypothesis import strategies as st
 from kb.quantity import Quantity, parse_date
 from kb.statement import Entity, Evidence, Modality, Polarity, Statement, Text, Validity
 from reasoner.atom import Atom, Symbol, Variable
-from reasoner.facts import Fact, FactBase, fact_id, facts_of
-from reasoner.policy import parse_atom
+from reasoner.evaluate import evaluate
+from reasoner.facts import Fact, FactBase, fact_id, facts_of, gives_facts
+from reasoner.policy import parse_atom, parse_policy
 
 DAY = datetime.date(2026, 6, 1)
 SPRING = Validity(datetime.date(2026, 3, 1), datetime.date(2026, 6, 1))
@@ -146,3 +149,113 @@ def test_every_index_finds_what_a_scan_finds(
         assert found == {
             row for row in [*rows, *laid] if all(row[at] == wanted[at] for at in positions)
         }
+
+
+_STATEMENTS = st.lists(
+    st.builds(
+        Statement,
+        st.sampled_from(["A", "B"]),
+        st.sampled_from(["d", "e", "no name"]),
+        st.sampled_from([Entity("A"), Text("x"), Fraction(1)]),
+        st.sampled_from(Polarity),
+        st.sampled_from([Modality.ASSERTED, Modality.ASSERTED, Modality.HEDGED]),
+        st.sampled_from([Validity(), SPRING, SUMMER]),
+    ),
+    max_size=8,
+)
+
+
+class _Statements:
+    """A source in memory that counts what is read of it."""
+
+    def __init__(self, statements: list[Statement]) -> None:
+        self.seen = [statement for statement in statements if gives_facts(statement)]
+        self.read: list[str] = []
+
+    def predicates(self) -> list[str]:
+        return sorted({_predicate(statement) for statement in self.seen})
+
+    def statements(self, predicate: str) -> Iterator[tuple[str, Statement]]:
+        self.read.append(predicate)
+        return ((s.id, s) for s in self.seen if _predicate(s) == predicate)
+
+    def provenance(self) -> Iterator[tuple[str, str]]:
+        self.read.append("stated_in")
+        return ((s.id, source) for s in self.seen for source in "ab")
+
+
+def _predicate(statement: Statement) -> str:
+    return ("-" if statement.polarity is Polarity.DENIED else "") + statement.dimension
+
+
+def test_statements_are_read_when_their_predicate_is_looked_up_and_once() -> None:
+    held = [Statement("A", "d", Text("x")), Statement("A", "e", Text("y"))]
+    source = _Statements([*held, Statement("B", "d", Text("z"), polarity=Polarity.DENIED)])
+    base = FactBase.of_statements(source)
+    assert base.signatures() == {
+        *((name, arity) for name in ("d", "-d", "e") for arity in (2, 3)),
+        ("stated_in", 2),
+    }
+    assert source.read == []
+    laid = base.with_facts([Fact(parse_atom('d("new", "x")'), "assumed")])
+    assert _matched(laid, 'd(S, "x")') == ['d("A", "x")', 'd("new", "x")']
+    assert source.read == ["d"]
+    assert len(laid.match(parse_atom('d("A", V, St)'), None)) == 1
+    assert _matched(base, 'd("A", V)') == ['d("A", "x")']
+    assert source.read == ["d"]
+    assert _matched(base, f'stated_in("{held[1].id}", D)') == [
+        f'stated_in("{held[1].id}", "doc:a")',
+        f'stated_in("{held[1].id}", "doc:b")',
+    ]
+    assert source.read == ["d", "stated_in"]
+
+
+def test_constants_that_come_before_their_statements_are_read_are_the_same() -> None:
+    source = _Statements([Statement("A", "d", Text("x")), Statement("x", "e", Text("y"))])
+    base = FactBase.of_statements(source)
+    laid = base.with_facts([Fact(parse_atom('p("x")'), "assumed")])
+    policy = parse_policy("q(Y) :- p(X), d(S, X), e(X, Y).", name="p.lp")
+    answers = evaluate(policy, parse_atom("q(Y)"), laid, valid_on=None).answers
+    assert [str(answer) for answer in answers] == ['q("y")']
+
+
+def test_constants_of_requests_are_counted() -> None:
+    base = FactBase.of_statements(_Statements([Statement("A", "d", Text("x"))]))
+    base.with_facts([Fact(parse_atom('p("B", "C")'), "assumed")])
+    assert base.terms().strange == 2
+    assert _matched(base, "d(S, V)") == ['d("A", "x")']
+    assert base.terms().strange == 2
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_threads_read_a_base_of_statements_at_once(turn: int) -> None:
+    held = [Statement(f"A{n}", name, Text(f"x{n + turn}")) for n in range(200) for name in "de"]
+    base = FactBase.of_statements(_Statements(held))
+    laid = [base.with_facts([Fact(parse_atom(f'p("x{n}")'), "assumed")]) for n in range(8)]
+    policy = parse_policy("q(S) :- p(X), d(S, X), e(S, X).", name="p.lp")
+
+    def answers(facts: FactBase) -> int:
+        return len(evaluate(policy, parse_atom("q(S)"), facts, valid_on=None).answers)
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(answers, laid))
+    assert found == [1 if turn <= n else 0 for n in range(8)]
+
+
+@given(_STATEMENTS, st.sampled_from([None, DAY]))
+def test_a_base_of_statements_holds_the_facts_of_each(
+    statements: list[Statement], day: datetime.date | None
+) -> None:
+    rows = [(s.id, s, [_evidence(s, name) for name in "ba"]) for s in statements]
+    expected = FactBase(fact for row in rows for fact in facts_of(*row))
+    base = FactBase.of_statements(_Statements(statements))
+    assert base.signatures() == expected.signatures()
+    for name, arity in sorted(expected.signatures()):
+        free = tuple(Variable(f"V{at}") for at in range(arity))
+        for first in (free[0], "A"):
+            pattern = Atom(name.removeprefix("-"), (first, *free[1:]), name[0] == "-")
+            assert base.match(pattern, day) == expected.match(pattern, day)
+    assert set(base.facts()) == set(expected.facts())
+    assert len(base) == len(expected)
+    more = base.with_facts([Fact(Atom("d", ("A", "x", "new")), "assumed")])
+    assert len(more) == len(base) + 1

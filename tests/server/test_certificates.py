@@ -158,4 +158,7 @@ def test_decisions_are_listed_in_order_and_signed_off(live: Live) -> None:
     sign_off = certificates.CreateSignOff(
         pb.CreateSignOffRequest(name=decision.name, comment="seen")
     )
-    assert sign_off.name
+    (review,) = sign_off.decision.sign_offs
+    assert (review.reviewer, review.comment) == ("anonymous", "seen")
+    again = certificates.GetDecision(pb.GetDecisionRequest(name=decision.name)).decision
+    assert again == sign_off.decision

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_server import DOCUMENTS, POLICY
+from live_server import DOCUMENTS, POLICY, POLICY_TESTS
 
 from server.__main__ import main
 
@@ -164,6 +165,18 @@ def test_a_policy_is_checked_without_a_knowledge_base(files: Path, run: Run) -> 
     assert outcome.json["policy"]["name"] == "policies/onboarding@1"
 
 
+def test_the_tests_of_a_policy_are_run(files: Path, run: Run) -> None:
+    assert run("policy", "test", files / "p.lp").code == 2, "there are no tests yet"
+    tests = files / "p.test.yaml"
+    tests.write_text(POLICY_TESTS)
+    outcome = run("policy", "test", files / "p.lp", "--json")
+    assert outcome.code == 1
+    assert (outcome.json["passed"], outcome.json["failed"]) == (2, 1)
+    assert "FAILED  a wrong expectation" in run("policy", "test", files / "p.lp", tests).out
+    tests.write_text(POLICY_TESTS.partition("  - name: a wrong")[0])
+    assert run("policy", "test", files / "p.lp").code == 0
+
+
 def test_assumptions_and_missing_facts(files: Path, run: Run) -> None:
     cover = 'liability_cover(nobody, @quantity("2000000 EUR"))'
     outcome = run("prove", *offline(files), "insured(nobody)", "--assume", cover, "--json")
@@ -197,6 +210,7 @@ def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
     assert outcome.code == 0
     assert outcome.json["units"] == ["u1"]
     assert outcome.json["steps"][-1]["edge"] == "e1"
+    assert outcome.json["certificate"]["goal"] == 'holds("goal")'
     assert "by e1 from a, b" in run("prove", "--hypergraph", file, "goal").out
     assert run("prove", "--hypergraph", file, "gaol").code == 2
     file.write_text(json.dumps({**GRAPH, "given": ["c"], "goals": ["d"]}))
@@ -204,6 +218,50 @@ def test_a_hypergraph_is_decided(files: Path, run: Run) -> None:
     assert outcome.code == 1
     assert len(outcome.err.splitlines()) == 2
     assert all(line.startswith("error: ") for line in outcome.err.splitlines())
+
+
+LOG = {
+    "id": "drawer",
+    "initial_facts": ["closed"],
+    "turns": [
+        {"turn": 1, "preconditions": ["closed"], "added": ["open"], "removed": ["closed"]},
+        {"turn": 2, "preconditions": ["open"], "added": ["key"], "removed": [], "command": "take"},
+        {"turn": 3, "preconditions": ["key"], "added": ["open"], "removed": []},
+        {"turn": 4, "preconditions": ["open"], "added": [], "removed": []},
+    ],
+}
+
+
+def test_a_game_log_says_which_turns_enable_a_turn(files: Path, run: Run) -> None:
+    log, graph = files / "games.jsonl", files / "drawer.json"
+    log.write_text(f"{json.dumps(LOG)}\n{json.dumps({**LOG, 'id': 'other'})}\n")
+    chosen = ("--game-log", log, "--game", "drawer")
+    outcome = run("prove", *chosen, "enabled(3)", "--json")
+    assert outcome.code == 0
+    assert outcome.json["units"] == ["turn 1", "turn 2"]
+    assert run("hypergraph", log, "--game", "drawer", "-o", graph).code == 0
+    outcome = run("supports", "--hypergraph", graph, "enabled(4)", "--json")
+    assert outcome.code == 0
+    assert outcome.json["complete"] is True
+    found = [[leaf["id"] for leaf in one] for one in outcome.json["supports"]]
+    assert found == [["turn 1"]]
+    twin = json.loads(run("hypergraph", log, "--game", "drawer").out)
+    twin["units"] = [unit for unit in twin["units"] if unit["id"] != "turn 1"]
+    graph.write_text(json.dumps(twin))
+    outcome = run("prove", "--hypergraph", graph, "enabled(3)", "--json")
+    assert outcome.code == 3
+    assert "open@1" in [found["atom"] for found in outcome.json["open"]]
+    assert run("supports", "--hypergraph", graph, "enabled(3)").code == 3
+    assert "“take”  drawer" in run("supports", *chosen, "enabled(3)").out
+    for wrong in (
+        ("--game-log", log),
+        ("--game-log", log, "--game", "drawr"),
+        ("--game", "drawer"),
+        (*chosen, "--hypergraph", graph),
+        (*chosen, "--policy", files / "p.lp"),
+    ):
+        assert run("prove", *wrong, "enabled(3)").code == 2
+    assert run("supports", *chosen, "enabled(33)").code == 2
 
 
 def test_supports_from_files(files: Path, run: Run) -> None:
@@ -263,6 +321,11 @@ def test_the_main_job(kb: Path, files: Path, run: Run) -> None:
     assert run("verify", proof, "--kb", kb).code == 0
     assert run("export", digest, *on, "-o", files / "proof.html").code == 0
     assert "5,000,000" in (files / "proof.html").read_text()
+    unseen = run("review", *on, "--json").json["decisions"]
+    assert [one["name"] for one in unseen] == [one["name"] for one in listed]
+    number = listed[0]["name"].rpartition("/")[2]
+    assert "reviewed by anonymous: fine" in run("review", number, *on, "--comment", "fine").out
+    assert len(run("review", *on, "--json").json["decisions"]) == len(listed) - 1
     other = listed[1]["certificate_sha256"]
     assert run("certificate", "diff", digest, other, *on, "--json").json["equal"] is False
     assert run("log", "verify", *on, "--json").json["valid"] is True
@@ -346,7 +409,8 @@ def test_every_command_has_help_with_an_example(run: Run) -> None:
     groups = {"policy": ("publish", "check", "test", "list"), "pack": ("new", "test")}
     groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
     groups["certificate"] = ("get", "list", "diff")
-    single = "init ingest import ask plan prove supports export sparql serve verify backup restore"
+    single = "init ingest import ask plan prove supports review export sparql serve verify"
+    single += " backup restore"
     commands: list[tuple[str, ...]] = [(name,) for name in single.split()]
     commands += [(group, name) for group, names in groups.items() for name in names]
     for command in commands:
@@ -369,3 +433,34 @@ def test_the_program_starts_from_a_shell(files: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["verdict"] == "CERTIFIED"
     assert result.stderr == ""
+
+
+def test_a_served_knowledge_base_is_reached_and_ends_on_a_signal(kb: Path, run: Run) -> None:
+    root = Path(__file__).parents[2]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{root}:{root / 'protos'}"}
+    command = [sys.executable, "-m", "server", "serve", "--kb", f"main={kb}"]
+    with subprocess.Popen(
+        [*command, "--port", "0", "--http-port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        cwd=kb,
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        address = line.partition("gRPC ")[2].partition(",")[0]
+        try:
+            goal = ("--policy", "onboarding", "--valid-on", "2026-03-01", 'eligible("Acme GmbH")')
+            outcome = run("prove", "--server", address, *goal, "--json")
+            assert outcome.code == 0, outcome.err
+            assert outcome.json["name"].startswith("knowledgeBases/main/decisions/")
+            page = line.strip().rpartition(" ")[2]
+            with urllib.request.urlopen(f"http://{page}/healthz") as response:
+                assert json.load(response) == {"status": "serving"}
+        finally:
+            process.terminate()
+        assert process.wait(timeout=20) == 0
+    outcome = run("log", "verify", "--server", address)
+    assert outcome.code == 1
+    assert address in outcome.err

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 import grpc
 import pytest
-from live_server import DOCUMENTS, Live, send
+from live_server import DOCUMENTS, Live, running, send
 from proofweave.v1 import common_pb2, knowledge_pb2
 
 from kb.knowledge_base import KnowledgeBase
-from server.knowledge import Knowledge
+from server.knowledge import Knowledge, create_knowledge
 from server.pack_files import choose_packs
+from server.settings import Settings
 from server.status import failure_of
 
 
@@ -76,6 +78,22 @@ def test_a_batch_with_bad_files_keeps_the_good_ones(empty: Live) -> None:
         1,
         6,
     )
+
+
+def test_progress_is_told_to_who_asks_for_it(empty: Live) -> None:
+    text = "".join(f"# Part {n}\n\nAcme GmbH is based in Hamburg.\n\n" for n in range(5))
+    message = knowledge_pb2.IngestDocumentsRequest
+    messages = [
+        message(start=knowledge_pb2.IngestStart(progress=True)),
+        message(document=common_pb2.FileHeader(file_name="a.md")),
+        message(chunk=text.encode()),
+    ]
+    *steps, outcome, _ = empty.services.knowledge.IngestDocuments(iter(messages))
+    assert outcome.outcome.admitted.is_new
+    assert {step.WhichOneof("content") for step in steps} == {"progress"}
+    assert {(step.progress.index, step.progress.file_name) for step in steps} == {(0, "a.md")}
+    done = [step.progress.done for step in steps]
+    assert (done[0], done[-1], sorted(done)) == (0, steps[-1].progress.total, done)
 
 
 def test_ingesting_again_changes_nothing(live: Live) -> None:
@@ -154,6 +172,67 @@ def test_a_table_is_imported_as_an_operation(empty: Live) -> None:
     (statement,) = empty.services.knowledge.ListStatements(request).statements
     assert statement.evidence[0].quote == "Acme GmbH,5000000 EUR"
     assert statement.value.quantity == "5000000 EUR"
+
+
+def test_a_header_that_names_no_dimension_imports_nothing(empty: Live) -> None:
+    rows = b"name,liabilty_cover,Policy holder\nAcme GmbH,5000000 EUR,x\n"
+    operation = _import(empty, "register.csv", rows)
+    assert operation.state == knowledge_pb2.Operation.STATE_FAILED
+    assert operation.problem.reason == "MAPPING_REJECTED"
+    assert "'liabilty_cover'; nearest: liability_cover" in operation.problem.message
+    assert "'Policy holder'" in operation.problem.message
+    listed = empty.services.knowledge.ListDocuments(knowledge_pb2.ListDocumentsRequest())
+    assert all(document.file_name != "register.csv" for document in listed.documents)
+
+
+def test_a_header_may_use_labels_and_days_of_validity(empty: Live) -> None:
+    rows = b"name;Liability cover;Valid from;Valid until\nAcme GmbH;5000000 EUR;2026-01-01;2026\n"
+    operation = _import(empty, "register.csv", rows)
+    assert operation.state == knowledge_pb2.Operation.STATE_SUCCEEDED, operation.problem
+    request = knowledge_pb2.ListStatementsRequest(dimension="liability_cover")
+    (statement,) = empty.services.knowledge.ListStatements(request).statements
+    assert (statement.validity.start, statement.validity.end) == ("2026-01-01", "2027-01-01")
+
+
+def test_an_import_says_how_far_it_is(empty: Live) -> None:
+    rows = b"name,liability_cover\nAcme GmbH,5000000 EUR\n"
+    operation = _import(empty, "register.csv", rows)
+    assert operation.done == operation.total == len(rows)
+
+
+TRIPLES = "Kismet|directed_by|William Dieterle\nKismet|release_year|1955\nBoom|has_genre|Noir\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [TRIPLES, f"subject|relation|object\n{TRIPLES}", f"broken\n{TRIPLES}"],
+    ids=["no header", "the header of the mapping", "a broken row"],
+)
+def test_a_table_without_a_header_is_read_by_a_packs_mapping(
+    tmp_path: Path, settings: Settings, text: str
+) -> None:
+    create_knowledge(tmp_path / "kb", namespace="https://example.org/kb/", packs=("metaqa",))
+    with running(tmp_path / "kb", settings) as films:
+        operation = _import(films, "kb.txt", text.encode())
+        assert operation.state == knowledge_pb2.Operation.STATE_SUCCEEDED, operation.problem
+        admitted = operation.outcome.admitted
+        assert admitted.mapping == "metaqa/kb.mapping.yaml"
+        assert admitted.statements_inserted == 3
+        (film,) = films.services.knowledge.ListStatements(
+            knowledge_pb2.ListStatementsRequest(dimension="directed_by")
+        ).statements
+        assert (film.subject, film.value.entity) == ("Kismet", "William Dieterle")
+
+
+@pytest.mark.parametrize("rows", ["A|likes|B\nB|likes|C\n", "A|x\nB|directed_by\n"])
+def test_a_mapping_that_does_not_fit_is_not_used(
+    tmp_path: Path, settings: Settings, rows: str
+) -> None:
+    create_knowledge(tmp_path / "kb", namespace="https://example.org/kb/", packs=("metaqa",))
+    with running(tmp_path / "kb", settings) as films:
+        operation = _import(films, "kb.txt", rows.encode())
+        assert operation.state == knowledge_pb2.Operation.STATE_FAILED
+        assert operation.problem.reason == "MAPPING_REJECTED"
 
 
 def test_a_table_without_a_header_fails_with_a_reason(empty: Live) -> None:

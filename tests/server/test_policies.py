@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import grpc
 import pytest
-from live_server import POLICY, Live
+from live_server import POLICY, POLICY_TESTS, Live
 from proofweave.v1 import policy_pb2 as pb
 
 from server.status import failure_of
@@ -71,3 +71,20 @@ def test_a_policy_without_a_version_is_not_published(empty: Live) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         create(empty, "a :- b.\n")
     assert failure_of(caught.value).status is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_the_tests_of_a_policy_are_run(live: Live) -> None:
+    by_name = pb.TestPolicyRequest(policy="onboarding", tests=POLICY_TESTS)
+    by_text = pb.TestPolicyRequest(policy_text=POLICY, tests=POLICY_TESTS)
+    for request in (by_name, by_text):
+        response = live.services.policy.TestPolicy(request)
+        assert (response.passed, response.failed) == (2, 1)
+        assert [result.passed for result in response.results] == [True, True, False]
+        assert "ABSTAINED" in response.results[2].detail
+
+
+def test_tests_that_cannot_be_read_are_refused(live: Live) -> None:
+    for tests in ("tests: 3", "tests: [", "tests:\n  - nam: a\n"):
+        with pytest.raises(grpc.RpcError) as caught:
+            live.services.policy.TestPolicy(pb.TestPolicyRequest(policy="onboarding", tests=tests))
+        assert failure_of(caught.value).status is grpc.StatusCode.INVALID_ARGUMENT

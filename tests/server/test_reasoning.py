@@ -128,11 +128,31 @@ def test_a_hypergraph_is_decided_for_each_goal(live: Live) -> None:
     first, second, third = live.services.reasoning.BatchProveGoals(request)
     assert list(first.decision.graph.units) == ["u1"]
     assert first.decision.receipt.requester == "anonymous"
+    assert first.decision.certificate
+    assert json.loads(first.decision.certificate_content)["goal"] == 'holds("b")'
     assert second.decision.verdict == common_pb2.VERDICT_ABSTAINED
     assert third.problem.reason == "GOAL_REJECTED"
     with pytest.raises(grpc.RpcError) as caught:
-        list(live.services.reasoning.StreamSupports(pb.StreamSupportsRequest(goal=under)))
+        live.services.reasoning.ExplainWhyNot(pb.ExplainWhyNotRequest(goal=under))
     assert failure_of(caught.value).status is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_supports_of_a_hypergraph_are_its_units(live: Live) -> None:
+    graph = {
+        "format": "proofweave.hypergraph/1",
+        "atoms": ["a", "b"],
+        "hyperedges": [{"id": "e1", "tail": [], "head": "b", "witness": True}],
+        "units": [{"id": "u1", "states": ["a", "b"]}, {"id": "u2", "witnesses": ["e1"]}],
+    }
+    goal = pb.Goal(goal="b", hypergraph=json.dumps(graph).encode())
+    *found, last = live.services.reasoning.StreamSupports(pb.StreamSupportsRequest(goal=goal))
+    leaves = [(leaf.id, leaf.atom) for response in found for leaf in response.support.leaves]
+    assert leaves == [("u1", "a, b"), ("u2", "u2")]
+    assert last.end.complete
+    goal.goal = "c"
+    with pytest.raises(grpc.RpcError) as caught:
+        list(live.services.reasoning.StreamSupports(pb.StreamSupportsRequest(goal=goal)))
+    assert failure_of(caught.value).reason == "GOAL_REJECTED"
 
 
 def test_supports_are_minimal_and_complete(live: Live) -> None:

@@ -22,62 +22,65 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from proofweave.v1 import common_pb2 as proofweave_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fproofweave/v1/certificate.proto\x12\rproofweave.v1\x1a\x1aproofweave/v1/common.proto\"\x94\x02\n\x0b\x43\x65rtificate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06sha256\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\'\n\x07verdict\x18\x04 \x01(\x0e\x32\x16.proofweave.v1.Verdict\x12+\n\x04\x63ode\x18\x05 \x01(\x0e\x32\x1d.proofweave.v1.AbstentionCode\x12\x10\n\x08question\x18\x06 \x01(\t\x12\x0c\n\x04goal\x18\x07 \x01(\t\x12\x10\n\x08valid_on\x18\x08 \x01(\t\x12\x10\n\x08policies\x18\t \x03(\t\x12\x12\n\nstep_count\x18\n \x01(\x05\x12\x17\n\x0fstatement_count\x18\x0b \x01(\x05\x12\x12\n\nopen_count\x18\x0c \x01(\x05\"%\n\x15GetCertificateRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x16GetCertificateResponse\x12/\n\x0b\x63\x65rtificate\x18\x01 \x01(\x0b\x32\x1a.proofweave.v1.Certificate\"P\n\x17ListCertificatesRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"e\n\x18ListCertificatesResponse\x12\x30\n\x0c\x63\x65rtificates\x18\x01 \x03(\x0b\x32\x1a.proofweave.v1.Certificate\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x16ReadCertificateRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"(\n\x17ReadCertificateResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\"\x88\x01\n\x18VerifyCertificateRequest\x12\x0e\n\x04name\x18\x01 \x01(\tH\x00\x12\x11\n\x07\x63ontent\x18\x02 \x01(\x0cH\x00\x12\x0e\n\x06parent\x18\x03 \x01(\t\x12\x15\n\rexpect_policy\x18\x04 \x01(\t\x12\x13\n\x0b\x65xpect_goal\x18\x05 \x01(\tB\r\n\x0b\x63\x65rtificate\"\x95\x01\n\x19VerifyCertificateResponse\x12\x10\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x08\x12\x11\n\trejection\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0f\n\x07\x63hecked\x18\x04 \x03(\t\x12\x0f\n\x07trusted\x18\x05 \x03(\t\x12\x11\n\tnot_given\x18\x06 \x03(\t\x12\r\n\x05where\x18\x07 \x01(\t\"U\n\x18\x45xportCertificateRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12+\n\x06\x66ormat\x18\x02 \x01(\x0e\x32\x1b.proofweave.v1.ExportFormat\">\n\x19\x45xportCertificateResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\";\n\x1a\x43ompareCertificatesRequest\x12\r\n\x05\x66irst\x18\x01 \x01(\t\x12\x0e\n\x06second\x18\x02 \x01(\t\"j\n\x06\x43hange\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.proofweave.v1.ChangeKind\x12\x0c\n\x04part\x18\x02 \x01(\t\x12\n\n\x02id\x18\x03 \x01(\t\x12\x0e\n\x06\x62\x65\x66ore\x18\x04 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x05 \x01(\t\"T\n\x1b\x43ompareCertificatesResponse\x12\r\n\x05\x65qual\x18\x01 \x01(\x08\x12&\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x15.proofweave.v1.Change\"z\n\x10RecordedDecision\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63\x65rtificate\x18\x02 \x01(\x0b\x32\x1a.proofweave.v1.Certificate\x12\'\n\x07receipt\x18\x03 \x01(\x0b\x32\x16.proofweave.v1.Receipt\"\"\n\x12GetDecisionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"H\n\x13GetDecisionResponse\x12\x31\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x1f.proofweave.v1.RecordedDecision\"M\n\x14ListDecisionsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"d\n\x15ListDecisionsResponse\x12\x32\n\tdecisions\x18\x01 \x03(\x0b\x32\x1f.proofweave.v1.RecordedDecision\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"5\n\x14\x43reateSignOffRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x63omment\x18\x02 \x01(\t\"%\n\x15\x43reateSignOffResponse\x12\x0c\n\x04name\x18\x01 \x01(\t*u\n\x0c\x45xportFormat\x12\x1d\n\x19\x45XPORT_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45XPORT_FORMAT_HTML\x10\x01\x12\x16\n\x12\x45XPORT_FORMAT_JSON\x10\x02\x12\x16\n\x12\x45XPORT_FORMAT_TEXT\x10\x03*r\n\nChangeKind\x12\x1b\n\x17\x43HANGE_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43HANGE_KIND_ADDED\x10\x01\x12\x17\n\x13\x43HANGE_KIND_REMOVED\x10\x02\x12\x17\n\x13\x43HANGE_KIND_CHANGED\x10\x03\x32\x8a\x07\n\x12\x43\x65rtificateService\x12]\n\x0eGetCertificate\x12$.proofweave.v1.GetCertificateRequest\x1a%.proofweave.v1.GetCertificateResponse\x12\x63\n\x10ListCertificates\x12&.proofweave.v1.ListCertificatesRequest\x1a\'.proofweave.v1.ListCertificatesResponse\x12\x62\n\x0fReadCertificate\x12%.proofweave.v1.ReadCertificateRequest\x1a&.proofweave.v1.ReadCertificateResponse0\x01\x12\x66\n\x11VerifyCertificate\x12\'.proofweave.v1.VerifyCertificateRequest\x1a(.proofweave.v1.VerifyCertificateResponse\x12h\n\x11\x45xportCertificate\x12\'.proofweave.v1.ExportCertificateRequest\x1a(.proofweave.v1.ExportCertificateResponse0\x01\x12l\n\x13\x43ompareCertificates\x12).proofweave.v1.CompareCertificatesRequest\x1a*.proofweave.v1.CompareCertificatesResponse\x12T\n\x0bGetDecision\x12!.proofweave.v1.GetDecisionRequest\x1a\".proofweave.v1.GetDecisionResponse\x12Z\n\rListDecisions\x12#.proofweave.v1.ListDecisionsRequest\x1a$.proofweave.v1.ListDecisionsResponse\x12Z\n\rCreateSignOff\x12#.proofweave.v1.CreateSignOffRequest\x1a$.proofweave.v1.CreateSignOffResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fproofweave/v1/certificate.proto\x12\rproofweave.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aproofweave/v1/common.proto\"\x94\x02\n\x0b\x43\x65rtificate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06sha256\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\'\n\x07verdict\x18\x04 \x01(\x0e\x32\x16.proofweave.v1.Verdict\x12+\n\x04\x63ode\x18\x05 \x01(\x0e\x32\x1d.proofweave.v1.AbstentionCode\x12\x10\n\x08question\x18\x06 \x01(\t\x12\x0c\n\x04goal\x18\x07 \x01(\t\x12\x10\n\x08valid_on\x18\x08 \x01(\t\x12\x10\n\x08policies\x18\t \x03(\t\x12\x12\n\nstep_count\x18\n \x01(\x05\x12\x17\n\x0fstatement_count\x18\x0b \x01(\x05\x12\x12\n\nopen_count\x18\x0c \x01(\x05\"%\n\x15GetCertificateRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x16GetCertificateResponse\x12/\n\x0b\x63\x65rtificate\x18\x01 \x01(\x0b\x32\x1a.proofweave.v1.Certificate\"P\n\x17ListCertificatesRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"e\n\x18ListCertificatesResponse\x12\x30\n\x0c\x63\x65rtificates\x18\x01 \x03(\x0b\x32\x1a.proofweave.v1.Certificate\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x16ReadCertificateRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"(\n\x17ReadCertificateResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\"\x88\x01\n\x18VerifyCertificateRequest\x12\x0e\n\x04name\x18\x01 \x01(\tH\x00\x12\x11\n\x07\x63ontent\x18\x02 \x01(\x0cH\x00\x12\x0e\n\x06parent\x18\x03 \x01(\t\x12\x15\n\rexpect_policy\x18\x04 \x01(\t\x12\x13\n\x0b\x65xpect_goal\x18\x05 \x01(\tB\r\n\x0b\x63\x65rtificate\"\x95\x01\n\x19VerifyCertificateResponse\x12\x10\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x08\x12\x11\n\trejection\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0f\n\x07\x63hecked\x18\x04 \x03(\t\x12\x0f\n\x07trusted\x18\x05 \x03(\t\x12\x11\n\tnot_given\x18\x06 \x03(\t\x12\r\n\x05where\x18\x07 \x01(\t\"U\n\x18\x45xportCertificateRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12+\n\x06\x66ormat\x18\x02 \x01(\x0e\x32\x1b.proofweave.v1.ExportFormat\">\n\x19\x45xportCertificateResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\";\n\x1a\x43ompareCertificatesRequest\x12\r\n\x05\x66irst\x18\x01 \x01(\t\x12\x0e\n\x06second\x18\x02 \x01(\t\"j\n\x06\x43hange\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.proofweave.v1.ChangeKind\x12\x0c\n\x04part\x18\x02 \x01(\t\x12\n\n\x02id\x18\x03 \x01(\t\x12\x0e\n\x06\x62\x65\x66ore\x18\x04 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x05 \x01(\t\"T\n\x1b\x43ompareCertificatesResponse\x12\r\n\x05\x65qual\x18\x01 \x01(\x08\x12&\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x15.proofweave.v1.Change\"\xa5\x01\n\x10RecordedDecision\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63\x65rtificate\x18\x02 \x01(\x0b\x32\x1a.proofweave.v1.Certificate\x12\'\n\x07receipt\x18\x03 \x01(\x0b\x32\x16.proofweave.v1.Receipt\x12)\n\tsign_offs\x18\x04 \x03(\x0b\x32\x16.proofweave.v1.SignOff\"V\n\x07SignOff\x12\x10\n\x08reviewer\x18\x01 \x01(\t\x12\x0f\n\x07\x63omment\x18\x02 \x01(\t\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\"\n\x12GetDecisionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"H\n\x13GetDecisionResponse\x12\x31\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x1f.proofweave.v1.RecordedDecision\"M\n\x14ListDecisionsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"d\n\x15ListDecisionsResponse\x12\x32\n\tdecisions\x18\x01 \x03(\x0b\x32\x1f.proofweave.v1.RecordedDecision\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"5\n\x14\x43reateSignOffRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x63omment\x18\x02 \x01(\t\"J\n\x15\x43reateSignOffResponse\x12\x31\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x1f.proofweave.v1.RecordedDecision*u\n\x0c\x45xportFormat\x12\x1d\n\x19\x45XPORT_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45XPORT_FORMAT_HTML\x10\x01\x12\x16\n\x12\x45XPORT_FORMAT_JSON\x10\x02\x12\x16\n\x12\x45XPORT_FORMAT_TEXT\x10\x03*r\n\nChangeKind\x12\x1b\n\x17\x43HANGE_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43HANGE_KIND_ADDED\x10\x01\x12\x17\n\x13\x43HANGE_KIND_REMOVED\x10\x02\x12\x17\n\x13\x43HANGE_KIND_CHANGED\x10\x03\x32\x8a\x07\n\x12\x43\x65rtificateService\x12]\n\x0eGetCertificate\x12$.proofweave.v1.GetCertificateRequest\x1a%.proofweave.v1.GetCertificateResponse\x12\x63\n\x10ListCertificates\x12&.proofweave.v1.ListCertificatesRequest\x1a\'.proofweave.v1.ListCertificatesResponse\x12\x62\n\x0fReadCertificate\x12%.proofweave.v1.ReadCertificateRequest\x1a&.proofweave.v1.ReadCertificateResponse0\x01\x12\x66\n\x11VerifyCertificate\x12\'.proofweave.v1.VerifyCertificateRequest\x1a(.proofweave.v1.VerifyCertificateResponse\x12h\n\x11\x45xportCertificate\x12\'.proofweave.v1.ExportCertificateRequest\x1a(.proofweave.v1.ExportCertificateResponse0\x01\x12l\n\x13\x43ompareCertificates\x12).proofweave.v1.CompareCertificatesRequest\x1a*.proofweave.v1.CompareCertificatesResponse\x12T\n\x0bGetDecision\x12!.proofweave.v1.GetDecisionRequest\x1a\".proofweave.v1.GetDecisionResponse\x12Z\n\rListDecisions\x12#.proofweave.v1.ListDecisionsRequest\x1a$.proofweave.v1.ListDecisionsResponse\x12Z\n\rCreateSignOff\x12#.proofweave.v1.CreateSignOffRequest\x1a$.proofweave.v1.CreateSignOffResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proofweave.v1.certificate_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_EXPORTFORMAT']._serialized_start=1944
-  _globals['_EXPORTFORMAT']._serialized_end=2061
-  _globals['_CHANGEKIND']._serialized_start=2063
-  _globals['_CHANGEKIND']._serialized_end=2177
-  _globals['_CERTIFICATE']._serialized_start=79
-  _globals['_CERTIFICATE']._serialized_end=355
-  _globals['_GETCERTIFICATEREQUEST']._serialized_start=357
-  _globals['_GETCERTIFICATEREQUEST']._serialized_end=394
-  _globals['_GETCERTIFICATERESPONSE']._serialized_start=396
-  _globals['_GETCERTIFICATERESPONSE']._serialized_end=469
-  _globals['_LISTCERTIFICATESREQUEST']._serialized_start=471
-  _globals['_LISTCERTIFICATESREQUEST']._serialized_end=551
-  _globals['_LISTCERTIFICATESRESPONSE']._serialized_start=553
-  _globals['_LISTCERTIFICATESRESPONSE']._serialized_end=654
-  _globals['_READCERTIFICATEREQUEST']._serialized_start=656
-  _globals['_READCERTIFICATEREQUEST']._serialized_end=694
-  _globals['_READCERTIFICATERESPONSE']._serialized_start=696
-  _globals['_READCERTIFICATERESPONSE']._serialized_end=736
-  _globals['_VERIFYCERTIFICATEREQUEST']._serialized_start=739
-  _globals['_VERIFYCERTIFICATEREQUEST']._serialized_end=875
-  _globals['_VERIFYCERTIFICATERESPONSE']._serialized_start=878
-  _globals['_VERIFYCERTIFICATERESPONSE']._serialized_end=1027
-  _globals['_EXPORTCERTIFICATEREQUEST']._serialized_start=1029
-  _globals['_EXPORTCERTIFICATEREQUEST']._serialized_end=1114
-  _globals['_EXPORTCERTIFICATERESPONSE']._serialized_start=1116
-  _globals['_EXPORTCERTIFICATERESPONSE']._serialized_end=1178
-  _globals['_COMPARECERTIFICATESREQUEST']._serialized_start=1180
-  _globals['_COMPARECERTIFICATESREQUEST']._serialized_end=1239
-  _globals['_CHANGE']._serialized_start=1241
-  _globals['_CHANGE']._serialized_end=1347
-  _globals['_COMPARECERTIFICATESRESPONSE']._serialized_start=1349
-  _globals['_COMPARECERTIFICATESRESPONSE']._serialized_end=1433
-  _globals['_RECORDEDDECISION']._serialized_start=1435
-  _globals['_RECORDEDDECISION']._serialized_end=1557
-  _globals['_GETDECISIONREQUEST']._serialized_start=1559
-  _globals['_GETDECISIONREQUEST']._serialized_end=1593
-  _globals['_GETDECISIONRESPONSE']._serialized_start=1595
-  _globals['_GETDECISIONRESPONSE']._serialized_end=1667
-  _globals['_LISTDECISIONSREQUEST']._serialized_start=1669
-  _globals['_LISTDECISIONSREQUEST']._serialized_end=1746
-  _globals['_LISTDECISIONSRESPONSE']._serialized_start=1748
-  _globals['_LISTDECISIONSRESPONSE']._serialized_end=1848
-  _globals['_CREATESIGNOFFREQUEST']._serialized_start=1850
-  _globals['_CREATESIGNOFFREQUEST']._serialized_end=1903
-  _globals['_CREATESIGNOFFRESPONSE']._serialized_start=1905
-  _globals['_CREATESIGNOFFRESPONSE']._serialized_end=1942
-  _globals['_CERTIFICATESERVICE']._serialized_start=2180
-  _globals['_CERTIFICATESERVICE']._serialized_end=3086
+  _globals['_EXPORTFORMAT']._serialized_start=2146
+  _globals['_EXPORTFORMAT']._serialized_end=2263
+  _globals['_CHANGEKIND']._serialized_start=2265
+  _globals['_CHANGEKIND']._serialized_end=2379
+  _globals['_CERTIFICATE']._serialized_start=112
+  _globals['_CERTIFICATE']._serialized_end=388
+  _globals['_GETCERTIFICATEREQUEST']._serialized_start=390
+  _globals['_GETCERTIFICATEREQUEST']._serialized_end=427
+  _globals['_GETCERTIFICATERESPONSE']._serialized_start=429
+  _globals['_GETCERTIFICATERESPONSE']._serialized_end=502
+  _globals['_LISTCERTIFICATESREQUEST']._serialized_start=504
+  _globals['_LISTCERTIFICATESREQUEST']._serialized_end=584
+  _globals['_LISTCERTIFICATESRESPONSE']._serialized_start=586
+  _globals['_LISTCERTIFICATESRESPONSE']._serialized_end=687
+  _globals['_READCERTIFICATEREQUEST']._serialized_start=689
+  _globals['_READCERTIFICATEREQUEST']._serialized_end=727
+  _globals['_READCERTIFICATERESPONSE']._serialized_start=729
+  _globals['_READCERTIFICATERESPONSE']._serialized_end=769
+  _globals['_VERIFYCERTIFICATEREQUEST']._serialized_start=772
+  _globals['_VERIFYCERTIFICATEREQUEST']._serialized_end=908
+  _globals['_VERIFYCERTIFICATERESPONSE']._serialized_start=911
+  _globals['_VERIFYCERTIFICATERESPONSE']._serialized_end=1060
+  _globals['_EXPORTCERTIFICATEREQUEST']._serialized_start=1062
+  _globals['_EXPORTCERTIFICATEREQUEST']._serialized_end=1147
+  _globals['_EXPORTCERTIFICATERESPONSE']._serialized_start=1149
+  _globals['_EXPORTCERTIFICATERESPONSE']._serialized_end=1211
+  _globals['_COMPARECERTIFICATESREQUEST']._serialized_start=1213
+  _globals['_COMPARECERTIFICATESREQUEST']._serialized_end=1272
+  _globals['_CHANGE']._serialized_start=1274
+  _globals['_CHANGE']._serialized_end=1380
+  _globals['_COMPARECERTIFICATESRESPONSE']._serialized_start=1382
+  _globals['_COMPARECERTIFICATESRESPONSE']._serialized_end=1466
+  _globals['_RECORDEDDECISION']._serialized_start=1469
+  _globals['_RECORDEDDECISION']._serialized_end=1634
+  _globals['_SIGNOFF']._serialized_start=1636
+  _globals['_SIGNOFF']._serialized_end=1722
+  _globals['_GETDECISIONREQUEST']._serialized_start=1724
+  _globals['_GETDECISIONREQUEST']._serialized_end=1758
+  _globals['_GETDECISIONRESPONSE']._serialized_start=1760
+  _globals['_GETDECISIONRESPONSE']._serialized_end=1832
+  _globals['_LISTDECISIONSREQUEST']._serialized_start=1834
+  _globals['_LISTDECISIONSREQUEST']._serialized_end=1911
+  _globals['_LISTDECISIONSRESPONSE']._serialized_start=1913
+  _globals['_LISTDECISIONSRESPONSE']._serialized_end=2013
+  _globals['_CREATESIGNOFFREQUEST']._serialized_start=2015
+  _globals['_CREATESIGNOFFREQUEST']._serialized_end=2068
+  _globals['_CREATESIGNOFFRESPONSE']._serialized_start=2070
+  _globals['_CREATESIGNOFFRESPONSE']._serialized_end=2144
+  _globals['_CERTIFICATESERVICE']._serialized_start=2382
+  _globals['_CERTIFICATESERVICE']._serialized_end=3288
 # @@protoc_insertion_point(module_scope)

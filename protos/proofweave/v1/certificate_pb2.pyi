@@ -6,6 +6,7 @@ Certificates and decisions: content-addressed proofs, and who asked for them whe
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from proofweave.v1 import common_pb2 as _common_pb2
@@ -458,26 +459,60 @@ class RecordedDecision(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     CERTIFICATE_FIELD_NUMBER: _builtins.int
     RECEIPT_FIELD_NUMBER: _builtins.int
+    SIGN_OFFS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """knowledgeBases/{kb}/decisions/{sequence}"""
     @_builtins.property
     def certificate(self) -> Global___Certificate: ...
     @_builtins.property
     def receipt(self) -> _common_pb2.Receipt: ...
+    @_builtins.property
+    def sign_offs(self) -> _containers.RepeatedCompositeFieldContainer[Global___SignOff]:
+        """Reviews of this decision, oldest first."""
+
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         certificate: Global___Certificate | None = ...,
         receipt: _common_pb2.Receipt | None = ...,
+        sign_offs: _abc.Iterable[Global___SignOff] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["certificate", b"certificate", "receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["certificate", b"certificate", "name", b"name", "receipt", b"receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["certificate", b"certificate", "name", b"name", "receipt", b"receipt", "sign_offs", b"sign_offs"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecordedDecision: _TypeAlias = RecordedDecision  # noqa: Y015
+
+@_typing.final
+class SignOff(_message.Message):
+    """That somebody reviewed a decision."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVIEWER_FIELD_NUMBER: _builtins.int
+    COMMENT_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    reviewer: _builtins.str
+    comment: _builtins.str
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        reviewer: _builtins.str = ...,
+        comment: _builtins.str = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["comment", b"comment", "reviewer", b"reviewer", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SignOff: _TypeAlias = SignOff  # noqa: Y015
 
 @_typing.final
 class GetDecisionRequest(_message.Message):
@@ -593,16 +628,17 @@ Global___CreateSignOffRequest: _TypeAlias = CreateSignOffRequest  # noqa: Y015
 class CreateSignOffResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
-    NAME_FIELD_NUMBER: _builtins.int
-    name: _builtins.str
+    DECISION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def decision(self) -> Global___RecordedDecision: ...
     def __init__(
         self,
         *,
-        name: _builtins.str = ...,
+        decision: Global___RecordedDecision | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -586,7 +586,7 @@ class Decision(_message.Message):
     def receipt(self) -> Global___Receipt: ...
     @_builtins.property
     def graph(self) -> Global___GraphProof:
-        """Only for a goal of a requirement hypergraph, which has no certificate of its own."""
+        """Only for a goal of a requirement hypergraph; its certificate proves the same over holds(ATOM)."""
 
     def __init__(
         self,

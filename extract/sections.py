@@ -1,0 +1,170 @@
+"""What sections are about: their subject, the time they hold for, the short names they give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kb.document import Document
+from kb.errors import ProofweaveError
+from kb.statement import ALWAYS, Validity
+
+from .coreference import shortens
+from .layout import LabelLine, Paragraph, Section
+from .normalize import fold
+from .pipeline import Reader
+from .polarity import says_nothing
+from .validity import find_validity
+
+ALIAS = re.compile(r"\s*\((?:[^()\"“„]*\s)?[\"“„](?P<alias>[^\"”“]+)[\"”“]\)")
+"""A bracket after a name that gives a short name: `("Nordwind")`."""
+
+_NAMED = re.compile(
+    r"(?P<name>[A-ZÀ-ÖØ-Þ][\w&.’'-]*(?:\s(?:&|[A-ZÀ-ÖØ-Þ][\w&.’'-]*|[a-z]{1,4}\.?(?=\s?\()))*)"
+    r"\s?\((?P<cue>(?:(?:hereinafter|hereafter|the|in short|short|referred to as)\W+)*)"
+    r"[\"“„](?P<alias>[^\"”“]{1,40})[\"”“]\)"
+)
+_VALIDITY_LABEL = re.compile(
+    r"(?:valid(?:ity)?|period|term|effective|in force|expir\w*|policy period|start|end|inception"
+    r"|until|from)\b",
+    re.IGNORECASE,
+)
+_VALIDITY_LINE = re.compile(
+    r"\W*(?:valid|this (?:certificate|policy) is valid|in force|period of)\b", re.IGNORECASE
+)
+_IN_FORCE = re.compile(
+    r"\b(?:policy|certificate|cover|coverage|insurance|contract)"
+    r"\s(?:is|remains|shall be|runs|expires)\b[^.;]*?\b(?:valid|in force|effective|from|on)\b[^.;]*"
+)
+_GENERIC = frozenset({
+    "details", "detail", "information", "summary", "overview", "scope", "introduction", "data",
+    "general", "particulars", "annex", "appendix", "contents", "conditions", "coverage",
+    "insurance", "certificate", "certificates", "policy", "report", "audit", "audits", "results",
+    "findings", "remarks", "notes", "contact", "address", "schedule", "register", "extract",
+    "extracts", "letter", "terms",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The entity a section is about and where the document names it."""
+
+    name: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of the sections of a document before its text is read.
+
+    `subjects` and `validities` follow the sections. `known` maps names and short names to entities,
+    `named_at` short names to where the document gives them.
+    """
+
+    subjects: tuple[Subject | None, ...]
+    validities: tuple[Validity, ...]
+    known: dict[str, str] = field(default_factory=dict)
+    named_at: dict[str, int] = field(default_factory=dict)
+
+
+def read_sections(document: Document, sections: Sequence[Section], reader: Reader) -> About:
+    """Find subjects, validity and short names.
+
+    A section without a subject or validity has that of the document, if the document has only one.
+    """
+    own = [_subject(section, reader) for section in sections]
+    stated = {subject.name: subject for subject in reversed(own) if subject is not None}
+    only = next(iter(stated.values())) if len(stated) == 1 else None
+    subjects = tuple(subject or only for subject in own)
+    found = [_validity(document, section) for section in sections]
+    bounded = {validity for validity in found if validity != ALWAYS}
+    whole = bounded.pop() if len(bounded) == 1 and len(stated) <= 1 else ALWAYS
+    validities = tuple(whole if validity == ALWAYS else validity for validity in found)
+    about = About(subjects, validities, {name: name for name in sorted(stated)})
+    for section in sections:
+        for block in section.blocks:
+            match block:
+                case LabelLine() if fold(block.label) in subject_labels(reader):
+                    _note_alias(block, about)
+                case Paragraph():
+                    _note_short_names(document, block, about)
+                case _:
+                    pass
+    return about
+
+
+def subject_labels(reader: Reader) -> frozenset[str]:
+    """Give the folded labels of lines that state a subject, of all packs."""
+    return frozenset().union(*(pack.folded_subject_labels for pack in reader.packs))
+
+
+def _subject(section: Section, reader: Reader) -> Subject | None:
+    """Give what a section is about: a `Company: ..` line, else a heading that is a name."""
+    labels = subject_labels(reader)
+    for block in section.blocks:
+        stated = isinstance(block, LabelLine) and fold(block.label) in labels
+        if isinstance(block, LabelLine) and stated and not says_nothing(block.value):
+            return Subject(ALIAS.sub("", block.value).strip(), block.start)
+    heading = section.heading
+    if heading is not None and names_entity(heading.text, reader):
+        return Subject(heading.text, heading.start)
+    return None
+
+
+def names_entity(text: str, reader: Reader) -> bool:
+    """Whether a heading names an entity: it ends as names of organisations do, or is all name."""
+    words = text.split()
+    if ends_like_organisation(text, reader):
+        return True
+    if not words or any(word.strip(".,").lower() in _GENERIC for word in words):
+        return False
+    if any(character.isdigit() for character in text) or text.upper() == text:
+        return False
+    return reader.is_name(text)
+
+
+def ends_like_organisation(text: str, reader: Reader) -> bool:
+    """Whether a text ends as names of organisations do: `GmbH`, `Ltd`."""
+    words = text.split()
+    return len(words) > 1 and words[-1] in reader.suffixes
+
+
+def _validity(document: Document, section: Section) -> Validity:
+    """Give the interval that a section states: `Valid from ..`, `The policy is valid until ..`."""
+    stated: list[str] = []
+    for block in section.blocks:
+        match block:
+            case LabelLine() if _VALIDITY_LABEL.match(block.label):
+                stated.append(f"{block.label} {block.value}")
+            case Paragraph():
+                text = document.text[block.start : block.end]
+                stated.extend(line for line in text.split("\n") if _VALIDITY_LINE.match(line))
+                stated.extend(match.group() for match in _IN_FORCE.finditer(" ".join(text.split())))
+            case _:
+                pass
+    start = end = None
+    for text in stated:
+        validity = find_validity(text, bare=True)
+        start, end = start or validity.start, end or validity.end
+    try:
+        return Validity(start, end)
+    except ProofweaveError:
+        return ALWAYS
+
+
+def _note_alias(line: LabelLine, about: About) -> None:
+    alias = ALIAS.search(line.value)
+    if alias is not None:
+        short = alias["alias"].strip(" ,.")
+        about.known[short] = ALIAS.sub("", line.value).strip()
+        about.named_at[short] = line.start
+
+
+def _note_short_names(document: Document, block: Paragraph, about: About) -> None:
+    """Note the short names that running text gives, for the sections after it."""
+    for match in _NAMED.finditer(document.text, block.start, block.end):
+        entity = " ".join(match["name"].split())
+        if match["cue"] or shortens(match["alias"], entity):
+            about.known.setdefault(match["alias"], entity)
+            about.named_at.setdefault(match["alias"], match.start("name"))

@@ -1,0 +1,230 @@
+"""Slots: which words of a read text may be the value of a dimension, and the value they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spacy.tokens import Token
+
+from kb.dimension import DimensionKind
+from kb.errors import ValueUnreadable
+from kb.statement import Entity, TaxonClass, Text, Value
+
+from .amounts import find_amounts, read_numeral
+from .mentions import Name
+from .normalize import read_date
+from .pack import PackDimension
+from .read_text import ReadText
+
+_LONGEST_CLASS = 8
+_LONGEST_AMOUNT = 8
+_MOST_MODIFIERS = 9
+_MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
+_NOT_A_PERSON = frozenset({"GPE", "LOC", "NORP", "DATE", "LANGUAGE"})
+
+
+class Slots:
+    """Finds and reads values in a read text; token spans are half-open."""
+
+    def __init__(self, text: ReadText) -> None:
+        self.doc = text.doc
+        self.names = text.names
+        self.name_at = text.name_at
+        self.dates = text.dates
+        self.mentions = text.mentions
+
+    def spans(self, dimension: PackDimension, index: int, stop: int) -> list[tuple[int, int]]:
+        """Give the spans that may be a value and begin at a token, best first."""
+        if index >= stop:
+            return []
+        match dimension.kind:
+            case DimensionKind.ENTITY:
+                span = self._name_span(index, stop)
+                if span is None:
+                    return []
+                return [span] if self._suits(span, dimension.value_types) else []
+            case DimensionKind.TIME:
+                at = index + 1 if self.doc[index].lower_ == "the" else index
+                return [(at, self.dates[at][0])] if at in self.dates else []
+            case DimensionKind.QUANTITY:
+                return self._amount_span(index, stop)
+            case DimensionKind.NUMBER:
+                return [(index, index + 1)] if self.doc[index].text[0].isdigit() else []
+            case DimensionKind.TAXONOMIC:
+                return self._class_spans(dimension, index, stop)
+            case DimensionKind.TEXT:
+                end = index
+                while end < stop and not self._ends_text(self.doc[end]):
+                    end += 1
+                return [(index, end)] if end > index else []
+
+    def _suits(self, span: tuple[int, int], types: tuple[str, ...]) -> bool:
+        """Whether a name may be of one of the types, as far as its form tells.
+
+        Names in quotation marks are works. One word that the tagger takes for a place or a people
+        is neither a person nor an organisation.
+        """
+        if not types:
+            return True
+        if self.names[span[0]].quoted and "work" not in types:
+            return False
+        if span[1] == span[0] + 1 and "place" not in types:
+            return self.doc[span[0]].ent_type_ not in _NOT_A_PERSON
+        return True
+
+    def _name_span(self, index: int, stop: int) -> tuple[int, int] | None:
+        """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`."""
+        passed: Name | None = None
+        for at in range(index, min(index + _MOST_MODIFIERS, stop)):
+            token = self.doc[at]
+            name = self.names.get(at)
+            if name is not None and name.end <= stop:
+                if not self._describes(name, stop):
+                    return None if self._is_possessor(name.end) else (name.start, name.end)
+                passed = name
+                continue
+            passable = (
+                token.pos_ in _MODIFIER_TAGS
+                or token.text in ("-", "/", '"', "“", "„")
+                or (token.lower_ == "and" and at > index and self._joins_nouns(at, stop))
+            )
+            if passed is not None and passed.start < at < passed.end:
+                continue
+            if not passable or token.text == "," or token.tag_ in ("PRP", "WDT", "WP"):
+                break
+        if passed is None or self.doc[passed.start].ent_type_ == "NORP":
+            return None
+        return (passed.start, passed.end)
+
+    def _ends_text(self, token: Token) -> bool:
+        """Whether a text value ends before a word: at marks and prepositions, `of` apart."""
+        return token.text in (",", ";", ".", ":", "(", ")") or (
+            token.pos_ in ("ADP", "SCONJ", "AUX", "CCONJ") and token.lower_ != "of"
+        )
+
+    def _joins_nouns(self, at: int, stop: int) -> bool:
+        """Whether `and` stands between nouns of a description: `filmmaker and artist Ann Lee`."""
+        if at + 1 >= stop:
+            return False
+        before, after = self.doc[at - 1], self.doc[at + 1]
+        return all(
+            word.text[0].islower() and word.pos_ in ("NOUN", "ADJ") for word in (before, after)
+        )
+
+    def _describes(self, name: Name, stop: int) -> bool:
+        """Whether a name only describes the noun that follows it: `Irish` in `the Irish poet`."""
+        if name.quoted or name.end >= stop or name.end > name.start + 2:
+            return False
+        following = self.doc[name.end]
+        if following.text in ("-", "/"):
+            return self.doc[name.start].ent_type_ == "NORP"
+        return following.text[0].islower() and following.pos_ in ("NOUN", "ADJ")
+
+    def _is_possessor(self, end: int) -> bool:
+        return end < len(self.doc) and self.doc[end].lower_ in ("'s", "’s")
+
+    def _amount_span(self, index: int, stop: int) -> list[tuple[int, int]]:
+        start_char = self.doc[index].idx
+        text = self.doc[index : min(stop, index + _LONGEST_AMOUNT)].text
+        for amount in find_amounts(text):
+            if amount.start == 0:
+                span = self.doc.char_span(
+                    start_char, start_char + amount.end, alignment_mode="expand"
+                )
+                return [(span.start, span.end)] if span is not None else []
+            break
+        return []
+
+    def _class_spans(
+        self, dimension: PackDimension, index: int, stop: int
+    ) -> list[tuple[int, int]]:
+        taxonomy = dimension.taxonomy
+        if taxonomy is None:
+            return []
+        for end in range(min(stop, index + _LONGEST_CLASS), index, -1):
+            text = self.doc[index:end].text
+            label = taxonomy.read(text)
+            if label is not None:
+                return [(index, end)] if self._stands_alone(index, end, text == label) else []
+        return []
+
+    def _stands_alone(self, start: int, end: int, is_noun: bool) -> bool:
+        """Whether words that name a class are not part of a longer name (`New South Wales`).
+
+        An adjective may begin one: `American Western`.
+        """
+        name = self.name_at.get(start)
+        if name is None or (name.start >= start and name.end <= end):
+            return True
+        return not is_noun and name.start == start and not name.quoted
+
+    def around(
+        self, dimension: PackDimension, token: Token, bounds: tuple[int, int]
+    ) -> tuple[int, int] | None:
+        """Give the value whose words hold a token or that its noun phrase begins with."""
+        if dimension.kind is DimensionKind.ENTITY:
+            for start in range(token.i, max(bounds[0], token.i - _MOST_MODIFIERS) - 1, -1):
+                name = self.names.get(start)
+                if name is not None:
+                    return (
+                        (name.start, name.end)
+                        if token.i < name.end and not self._is_possessor(name.end)
+                        else None
+                    )
+            return None
+        for start in range(token.left_edge.i, token.i + 1):
+            for span in self.spans(dimension, start, bounds[1]):
+                if span[0] <= token.i < span[1]:
+                    return span
+        return None
+
+    def listed(self, dimension: PackDimension, index: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Give the further values of an enumeration that continues at a token."""
+        while index < stop:
+            at = index
+            if self.doc[at].text in ('"', "”", "“"):
+                at += 1
+            if (at < stop and self.doc[at].text == ",") or (
+                dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–")
+            ):
+                at += 1
+            if at < stop and self.doc[at].lower_ in ("and", "&", "or"):
+                at += 1
+            if at == index or at >= stop:
+                return
+            spans = self.spans(dimension, at, stop)
+            if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
+                return
+            yield spans[0]
+            index = spans[0][1]
+
+    def read(
+        self, dimension: PackDimension, span: tuple[int, int], written: str | None
+    ) -> tuple[Value, str] | None:
+        """Give the value of a span and the words that state it; `written` wins over the tokens."""
+        text = self.doc[span[0] : span[1]].text
+        try:
+            match dimension.kind:
+                case DimensionKind.ENTITY:
+                    mention = self.mentions.get(span[0])
+                    if mention is not None and mention.end == span[1]:
+                        return Entity(mention.entity), text
+                    name = self.names.get(span[0])
+                    return Entity(name.text if name is not None else text), text
+                case DimensionKind.TIME:
+                    if written is not None:
+                        return read_date(written), written
+                    if span[0] in self.dates:
+                        return self.dates[span[0]][1].date, text
+                    return None
+                case DimensionKind.QUANTITY:
+                    return find_amounts(text)[0].amount, text
+                case DimensionKind.NUMBER:
+                    return read_numeral(text), text
+                case DimensionKind.TAXONOMIC:
+                    label = dimension.taxonomy.read(text) if dimension.taxonomy else None
+                    return (TaxonClass(label), text) if label else None
+                case DimensionKind.TEXT:
+                    return Text(text), text
+        except ValueUnreadable:
+            return None

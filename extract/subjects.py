@@ -1,0 +1,175 @@
+"""Subjects: what a pattern without `{subject}` speaks of."""
+
+from __future__ import annotations
+
+from spacy.tokens import Span, Token
+
+from .coreference import Form, Mention
+from .pack import PackDimension, SubjectSource
+from .read_text import ReadText
+
+_SUBJECT_ARCS = ("nsubj", "nsubjpass")
+_CLIMBING_ARCS = frozenset({
+    "advcl", "xcomp", "ccomp", "prep", "pcomp", "agent", "conj", "dep", "pobj", "acomp", "oprd",
+    "npadvmod", "amod", "compound", "attr", "appos", "dobj",
+})  # fmt: skip
+_REACH = 6
+_OPENING = 4
+_BETWEEN = frozenset({"DET", "ADJ", "NUM", "ADV"})
+
+
+class Subjects:
+    """Finds the subjects of patterns in a read text."""
+
+    def __init__(self, text: ReadText) -> None:
+        self.text = text
+        self.doc = text.doc
+        self.resolved = text.resolved
+        self.mentions = text.mentions
+        self.covering = text.covering
+
+    def implied(
+        self, source: SubjectSource, dimension: PackDimension, start: int, sentence: Span
+    ) -> Mention | None:
+        """Give the subject of a pattern whose match begins at token `start`, or None."""
+        match source:
+            case SubjectSource.DOCUMENT:
+                return None
+            case SubjectSource.TOPIC:
+                return None if start in self.text.in_brackets else self._topic(sentence, start)
+            case SubjectSource.ANCHOR:
+                return self._anchor()
+            case SubjectSource.GOVERNOR:
+                return self._governing(dimension, start, sentence)
+
+    def suits(self, mention: Mention, dimension: PackDimension) -> bool:
+        """Whether a mention may be a subject of the dimension, as far as its form tells.
+
+        The title of a passage is of the kind its first sentence says.
+        """
+        types = dimension.subject_types
+        if not types:
+            return True
+        if mention.entity == self.resolved.anchor:
+            kind = self.resolved.kind
+            return kind is None or kind in types
+        if types == ("work",) and mention.form is Form.NAME:
+            name = self.text.names.get(mention.start)
+            return name is not None and name.quoted
+        return True
+
+    def _governing(self, dimension: PackDimension, start: int, sentence: Span) -> Mention | None:
+        """Give the name a noun stands beside, else what governs it, else the title.
+
+        The title stands in where the first sentence has it as subject, and for works wherever it
+        opens the sentence: in `X is a film directed by A and produced by B`, A produces nothing.
+        """
+        beside = self._beside(start) if self.doc[start].pos_ == "NOUN" else None
+        governor = self._predicated(beside or self._governor(self.doc[start], _REACH))
+        if governor is not None and self.suits(governor, dimension):
+            return governor
+        topic = self._topic(sentence, start)
+        anchored = topic is not None and topic.entity == self.resolved.anchor
+        if governor is None and not (anchored and sentence.start == 0):
+            return None
+        return topic if anchored else governor
+
+    def _predicated(self, mention: Mention | None) -> Mention | None:
+        """Give the subject of which a mention is predicated: `Ann was Duchess of Kent`."""
+        if mention is None:
+            return None
+        root = self.doc[mention.start : mention.end].root
+        if root.dep_ not in ("attr", "oprd"):
+            return mention
+        for child in root.head.children:
+            if child.dep_ in _SUBJECT_ARCS:
+                return self._mention_of(child) or mention
+        return mention
+
+    def _beside(self, start: int) -> Mention | None:
+        """Give the name right before a noun, marks and adjectives apart: `Ann, eldest daughter`."""
+        index = start - 1
+        depth = 0
+        while index >= 0 and not self.doc[index + 1].is_sent_start:
+            token = self.doc[index]
+            if token.text == ")":
+                depth += 1
+            elif token.text == "(" and depth:
+                depth -= 1
+            elif not depth:
+                if index in self.covering:
+                    mention = self.covering[index]
+                    return mention if mention.form in (Form.NAME, Form.ALIAS) else None
+                passable = token.pos_ in _BETWEEN or token.text == ","
+                if not passable and token.lower_ not in ("himself", "herself"):
+                    return None
+            index -= 1
+        return None
+
+    def _anchor(self) -> Mention | None:
+        """Give the title of the passage, named where the text names it first."""
+        anchor = self.resolved.anchor
+        for mention in self.resolved.mentions:
+            if mention.entity == anchor:
+                return Mention(
+                    mention.start, mention.end, mention.entity, Form.DESCRIPTION, mention.start
+                )
+        return None
+
+    def _topic(self, sentence: Span, before: int) -> Mention | None:
+        """Give the first mention of the sentence, if it opens the sentence."""
+        for index in range(sentence.start, min(before, sentence.start + _OPENING)):
+            if index in self.mentions:
+                return self.mentions[index]
+        return None
+
+    def _governor(self, token: Token, reach: int) -> Mention | None:
+        """Give the mention that is the subject of the word's clause or the thing it modifies."""
+        if reach == 0:
+            return None
+        for child in token.children:
+            if child.dep_ in _SUBJECT_ARCS:
+                if child.tag_ in ("WDT", "WP"):
+                    break
+                return self._mention_of(child)
+        if token.dep_ in ("acl", "relcl"):
+            return self._thing(token.head, token, reach - 1)
+        if token.dep_ in ("attr", "appos", "nsubj", "nsubjpass", "ROOT") and token.pos_ in (
+            "NOUN",
+            "PROPN",
+        ):
+            return self._thing(token, token, reach - 1)
+        if token.dep_ in _CLIMBING_ARCS:
+            return self._governor(token.head, reach - 1)
+        return None
+
+    def _thing(self, noun: Token, trigger: Token, reach: int) -> Mention | None:
+        """Give what a noun stands for: its own name, a name in apposition, or its subject."""
+        if noun.i in self.covering:
+            return self.covering[noun.i]
+        if reach == 0:
+            return None
+        for child in noun.children:
+            if (
+                child.dep_ in ("appos", "nmod")
+                and noun.i < child.i < trigger.i
+                and child.i in self.covering
+            ):
+                return self.covering[child.i]
+        if noun.dep_ in ("attr", "appos", "conj", "oprd"):
+            for child in noun.head.children:
+                if child.dep_ in _SUBJECT_ARCS and child is not noun:
+                    return self._mention_of(child)
+            return self._thing(noun.head, trigger, reach - 1)
+        return None
+
+    def _mention_of(self, token: Token) -> Mention | None:
+        """Give the mention a noun phrase is or begins with."""
+        if token.i in self.covering:
+            return self.covering[token.i]
+        first = token.left_edge.i
+        while first <= token.i:
+            if first in self.covering and self.covering[first].end > token.i:
+                return self.covering[first]
+            first += 1
+        return None
