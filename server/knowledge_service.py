@@ -47,11 +47,14 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         if first is None or first.WhichOneof("content") != "start":
             raise RequestRejected("the upload does not begin with its start message")
         knowledge = self._desk.parent(first.start.parent, context)
-        limit = self._desk.settings.limits.document_bytes
+        settings = self._desk.settings
+        limit = settings.limits.document_bytes
         outcomes: list[pb.DocumentOutcome] = []
         for index, upload in enumerate(uploads(request_iterator, limit=limit)):
             run = self._desk.requester(context)
-            for response in ingest_upload(knowledge, upload, index=index, run=run):
+            for response in ingest_upload(
+                knowledge, upload, index=index, run=run, extraction=settings.extraction
+            ):
                 check_call(context)
                 if response.HasField("outcome"):
                     outcomes.append(response.outcome)
