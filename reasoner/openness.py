@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from kb.quantity import Date, Quantity, Truth
 
-from .arithmetic import Undetermined, compare
+from .arithmetic import UNKNOWN, Undetermined, compare
 from .atom import Atom, Constant, Symbol, Variable, render_term
 from .bodies import (
     Answers,
@@ -250,7 +250,9 @@ class Openness:
         for inner in step.steps:
             if isinstance(inner, Read):
                 self.ensure(bind_atom(inner.atom, known))
-        value, _ = collect(step, known, self.answers)
+        value, certain = collect(step, known, self.answers)
+        if not certain:
+            value = Undetermined("a row is doubtful")
         if step.assigned is not None:
             if not isinstance(value, Undetermined):
                 known = {**known, step.assigned.name: value}
@@ -412,11 +414,15 @@ def _expected(atom: Atom, facts: FactBase) -> str:
 def undetermined_requirements(part: Slice) -> tuple[OpenRequirement, ...]:
     """Name the undetermined comparisons of a slice whose goal is possible only."""
     found: dict[str, str] = {}
+    closed = close_slice(part)
     for instance in part.instances:
+        if closed.derives(instance.head):
+            continue
         for premise in instance.premises:
             if (
                 isinstance(premise, (ComparisonPremise, AggregatePremise))
                 and premise.truth is Truth.UNDETERMINED
+                and UNKNOWN.name not in premise.text
             ):
                 found.setdefault(premise.text, instance.rule_id)
     return tuple(
