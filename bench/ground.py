@@ -85,7 +85,7 @@ def ground(theory: Theory) -> Ground:
         for rule in theory.rules
         for binding in _bindings((*rule.body, rule.head), theory.things)
     )
-    return Ground(frozenset(atom_of(fact, {}) for fact in theory.facts), rules)
+    return Ground(frozenset(atom_of(fact, {}) for fact in theory.facts.values()), rules)
 
 
 def _bindings(

@@ -18,6 +18,7 @@ from reasoner.atom import render_term
 _LITERAL = re.compile(
     r'\(\s*"(?P<subject>[^"]*)"\s+"(?P<relation>[^"]*)"\s+"(?P<object>[^"]*)"\s+"(?P<sign>[-+~])"\s*\)'
 )
+_LEAF = re.compile(r"(?:triple|rule)\d+")
 VARIABLES = ("someone", "something", "they", "it")
 _RESERVED = frozenset(
     {
@@ -65,13 +66,17 @@ class TheoryRule:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A literal asked, with its gold label and depth of proof."""
+    """A literal asked, with its gold label, depth of proof and proofs.
+
+    Each proof is the names of its triples and rules; none where the label rests on absence.
+    """
 
     name: str
     literal: TripleLiteral
     answer: bool
     depth: int
     text: str
+    proofs: tuple[frozenset[str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class Theory:
     """Facts, rules and questions of one theory."""
 
     id: str
-    facts: tuple[TripleLiteral, ...]
+    facts: Mapping[str, TripleLiteral]
     rules: tuple[TheoryRule, ...]
     questions: tuple[Question, ...]
 
@@ -89,7 +94,7 @@ class Theory:
         heads = [rule.head for rule in self.rules]
         bodies = [literal for rule in self.rules for literal in rule.body]
         asked = [question.literal for question in self.questions]
-        literals = [*self.facts, *heads, *bodies, *asked]
+        literals = [*self.facts.values(), *heads, *bodies, *asked]
         found = {literal.subject for literal in literals}
         found |= {literal.object for literal in literals if literal.relation != "is"}
         return tuple(sorted(found.difference(VARIABLES)))
@@ -107,7 +112,9 @@ def read_theory(entry: Mapping[str, Any]) -> Theory:
             raise ValueError(f"{entry['id']}, {element}: cannot read {text!r}")
         return found
 
-    facts = [literals(name, fact["representation"])[0] for name, fact in entry["triples"].items()]
+    facts = {
+        name: literals(name, fact["representation"])[0] for name, fact in entry["triples"].items()
+    }
     rules = []
     for name, rule in entry["rules"].items():
         *body, head = literals(name, rule["representation"])
@@ -119,15 +126,25 @@ def read_theory(entry: Mapping[str, Any]) -> Theory:
             bool(asked["answer"]),
             int(asked["QDep"]),
             asked["question"],
+            _proofs(asked["proofs"]),
         )
         for name, asked in entry["questions"].items()
     ]
-    return Theory(str(entry["id"]), tuple(facts), tuple(rules), tuple(questions))
+    return Theory(str(entry["id"]), facts, tuple(rules), tuple(questions))
+
+
+def _proofs(text: str) -> tuple[frozenset[str], ...]:
+    """Read proofs such as `[(((triple1 triple2) -> rule3)) OR (triple4)]`."""
+    if "FAIL" in text:
+        return ()
+    return tuple(frozenset(_LEAF.findall(proof)) for proof in text.split(" OR "))
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
     """A theory in the policy language; `goals` are the affirmed atoms asked, by question.
+
+    `triples` gives the name of the triple behind each fact.
 
     `not_proved("Q1")` is derived where the atom of Q1 cannot be: the theory is all there is, so
     every predicate is declared closed by it.
@@ -136,12 +153,16 @@ class Translation:
     policy: str
     facts: str
     goals: Mapping[str, str]
+    triples: Mapping[str, str]
 
 
 def translate(theory: Theory) -> Translation:
     """Write a theory as policy and facts."""
     names = _Names()
-    facts = [f"{names.atom(fact, {})}." for fact in theory.facts]
+    triples: dict[str, str] = {}
+    for name, fact in theory.facts.items():
+        triples.setdefault(names.atom(fact, {}), name)
+    facts = [f"{atom}." for atom in triples]
     facts += [f"thing({render_term(thing)})." for thing in theory.things]
     rules = [_rule(rule, names, theory.id) for rule in theory.rules]
     goals = {}
@@ -152,8 +173,10 @@ def translate(theory: Theory) -> Translation:
             f"not_proved({render_term(question.name)}) :- not {goals[question.name]}."
         )
     closed = [f"closed({name}, {render_term(theory.id)})." for name in names.indicators()]
+    closed.append(f"closed(thing/1, {render_term(theory.id)}).")
     header = f"%! policy: {theory.id}\n%! version: 1"
-    return Translation("\n".join([header, *closed, "", *rules, ""]), "\n".join(facts) + "\n", goals)
+    policy = "\n".join([header, *closed, "", *rules, ""])
+    return Translation(policy, "\n".join(facts) + "\n", goals, triples)
 
 
 def _rule(rule: TheoryRule, names: _Names, theory: str) -> str:

@@ -198,6 +198,10 @@ def _lead_name(doc: Doc, names: Sequence[Name], anchor: str | None) -> Name | No
     if end == start or not (doc[start].text[0].isupper() or doc[start].text[0].isdigit()):
         return first if first is not None and first.start <= 2 else None
     lead = Name(start, end, doc[start:end].text)
+    words = {word.casefold() for word in bare.split()}
+    resembles = any(token.text.casefold() in words for token in doc[start:end])
+    if not resembles and end < len(doc) and doc[end].text == ",":
+        return None
     if any(token.pos_ in ("VERB", "AUX") and token.text[0].islower() for token in doc[start:end]):
         return first if first is not None and first.start == start else None
     return lead
@@ -232,7 +236,7 @@ def _lead_kind(
         if kind is not None:
             return kind
     start = lead.end if lead is not None else 0
-    sentence_end = next((token.i for token in doc[start:] if token.is_sent_start), len(doc))
+    sentence_end = next((token.i for token in doc[start + 1 :] if token.is_sent_start), len(doc))
     for token in doc[start:sentence_end]:
         if token.lower_ not in ("is", "was", "are", "were"):
             continue

@@ -12,7 +12,7 @@ from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
 from .coreference import bare_title
 from .extractor import Extraction, Extractor, Progress, extract
 from .labels import SAME_AS, read_labels
-from .layout import Paragraph, Section, Table, read_layout
+from .layout import Cell, Paragraph, Section, Table, read_layout
 from .letterhead import read_head
 from .mentions import NameIndex
 from .normalize import Mended, fold, mend
@@ -21,8 +21,11 @@ from .patterns import DOCUMENT, Finding
 from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
 from .sections import About, read_sections
 from .tables import read_table
+from .titles import calls_by_bare_name
 
 KNOWN_AS = "known_as"
+LONGEST_OPENING = 600
+"""Code points of a title with the first sentence below it that are quoted whole."""
 
 
 class PatternExtractor:
@@ -212,7 +215,25 @@ class _Context:
                 candidates.append(
                     _named(document, anchor, KNOWN_AS, Text(name), name, span, extractor)
                 )
+            if section.titled and section.heading is not None:
+                opening = text.text[first : max(last, reading.opening)]
+                if calls_by_bare_name(anchor, name, opening, text.text[last:]):
+                    called = bare_title(anchor)
+                    span = self._opening(section.heading, text, (first, last), reading.opening)
+                    candidates.append(
+                        _named(document, anchor, KNOWN_AS, Text(called), called, span, extractor)
+                    )
         return tuple(candidates)
+
+    def _opening(
+        self, heading: Cell, text: Mended, lead: tuple[int, int], end: int
+    ) -> tuple[int, int]:
+        """Give the span of a title with the first sentence below it, or with its first name."""
+        start = heading.start
+        _, stop = text.source_span(lead[0], max(lead[1], end))
+        if stop - start > LONGEST_OPENING:
+            _, stop = text.source_span(*lead)
+        return _trimmed(self.document.text, start, stop)
 
     def _reaching_name(self, finding: Finding, start: int, end: int) -> int:
         """Begin the quote where the document says what a short name in it stands for."""

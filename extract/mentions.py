@@ -156,9 +156,13 @@ def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -
     ):
         return None
     start = index
-    while start + 1 < end and doc[start].ent_type_ == "NORP" and doc[start + 1].text[0].isupper():
+    while start + 1 < end and doc[start].ent_type_ == "NORP" and _begins_name(doc[start + 1]):
         start += 1
     return Name(start, end, doc[start:end].text)
+
+
+def _begins_name(token: Token) -> bool:
+    return token.text[0].isupper() and not set(token.text) <= set("IVX.")
 
 
 def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:

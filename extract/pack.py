@@ -105,7 +105,11 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class PackDimension:
-    """A dimension as a pack declares it; types name kinds of entities (`person`, `work`)."""
+    """A dimension as a pack declares it; types name kinds of entities (`person`, `work`).
+
+    `roles` are the nouns by which a passage calls what is such a value: a director of films is a
+    director or a filmmaker.
+    """
 
     name: str
     kind: DimensionKind
@@ -117,6 +121,7 @@ class PackDimension:
     subject_types: tuple[str, ...]
     value_types: tuple[str, ...]
     ambiguities: tuple[tuple[str, str], ...]
+    roles: tuple[str, ...] = ()
 
     def to_dimension(self) -> Dimension:
         """Give the dimension of the knowledge base."""

@@ -35,7 +35,7 @@ _PACK_KEYS = {
 }  # fmt: skip
 _DIMENSION_KEYS = {
     "name", "kind", "label", "functional", "inverse", "unit", "taxonomy", "subject", "value",
-    "ambiguities",
+    "ambiguities", "roles",
 }  # fmt: skip
 _RELATION_KEYS = {
     "relation", "about", "labels", "phrases", "texts", "paths", "examples", "validity", "lists",
@@ -159,6 +159,7 @@ def _read_dimensions(
             taxonomy=_taxonomy_of(node, entry, kind, taxonomies),
             subject_types=entry.texts("subject"),
             value_types=entry.texts("value"),
+            roles=entry.texts("roles"),
             ambiguities=tuple(
                 sorted(
                     (min(pair.texts()), max(pair.texts())) for pair in entry.items("ambiguities")
@@ -166,6 +167,8 @@ def _read_dimensions(
             ),
         )
         dimensions[name] = dimension
+        if kind is DimensionKind.TAXONOMIC and dimension.taxonomy is None:
+            continue  # reported already
         try:
             dimension.to_dimension()
         except ProofweaveError as error:

@@ -11,7 +11,7 @@ import re
 from kb.statement import Modality, Polarity
 
 _NOT = re.compile(
-    r"\b(?:not(?!\s+only\b|\s+(?:just|merely)\b)|never|n['’]t|no\s+longer|cannot|neither|nor"
+    r"n['’]t\b|\b(?:not(?!\s+only\b|\s+(?:just|merely)\b)|never|no\s+longer|cannot|neither|nor"
     r"|(?:holds?|has|have|had|held|with|there\s+is|there\s+was)\s+no|no\s+evidence"
     r"|fail(?:s|ed)\s+to|refus(?:es|ed)\s+to|declin(?:es|ed)\s+to|ceased\s+to\s+be|lacks?"
     r"|den(?:y|ies|ied)|is\s+untrue|is\s+false)\b",
@@ -19,7 +19,7 @@ _NOT = re.compile(
 )
 _NOT_A_DENIAL = re.compile(
     r"\bnot\s+(?:only|just|merely|least|withstanding)\b"
-    r"|\b(?:is|are|was|should|must)\s+not\s+(?:to\s+)?be\s+(?:confused|mistaken)\b",
+    r"|\b(?:(?:is|are|was|should|must)\s+)?not\s+(?:to\s+)?be\s+(?:confused|mistaken)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -47,6 +47,7 @@ _ATTRIBUTION = re.compile(
     r"|suggests?\s+that|suggested\s+that|believes?\s+that|wrote\s+that|writes\s+that|denies\s+that"
     r"|(?:is|are|was|were)\s+(?:reported|alleged|said|claimed)\s+(?:to|that))\b"
 )
+_NAME_FIRST = re.compile(r"(?:May|Will)\s+[A-Z]")
 _CLAUSE_END = re.compile(r";|,\s+(?:but|and|while|whereas|although|though|who|which)\b|\bbut\b")
 _LABEL_PLAN = re.compile(
     r"\b(?:planned|expected|pending|applied\s+for|requested|in\s+preparation|proposed|to\s+follow)\b",
@@ -77,8 +78,9 @@ def sentence_modality(sentence: str, start: int, end: int) -> Modality:
 
     Attribution outranks doubt, doubt outranks a plan.
     """
-    # A capital within a sentence is a name (May, Will), at its beginning it is none.
-    lowered = sentence[:1].lower() + sentence[1:]
+    # A capital within a sentence is a name (May, Will); at its beginning it may be a cue.
+    named = _NAME_FIRST.match(sentence) is not None
+    lowered = sentence if named else sentence[:1].lower() + sentence[1:]
     if _ATTRIBUTION.search(lowered):
         return Modality.ATTRIBUTED
     clause_start, clause_end = _clause(lowered, start, end)

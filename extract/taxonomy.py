@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -157,22 +157,32 @@ def _check_edges(classes: PackNode, root: str, known: set[str]) -> None:
                     + _near(parent.text(), known)
                 )
     for child, _ in classes.pairs():
-        reached: set[str] = set()
-        rest = list(parents_of.get(child.text(), ()))
-        while rest:
-            name = rest.pop()
-            if name not in reached:
-                reached.add(name)
-                rest.extend(parents_of.get(name, ()))
-        if child.text() in reached:
+        if child.text() in _ancestors(child.text(), parents_of):
             child.complain(f"the class {child.text()!r} is its own ancestor")
+
+
+def _ancestors(name: str, parents_of: Mapping[str, Sequence[str]]) -> set[str]:
+    reached: set[str] = set()
+    rest = list(parents_of.get(name, ()))
+    while rest:
+        parent = rest.pop()
+        if parent not in reached:
+            reached.add(parent)
+            rest.extend(parents_of.get(parent, ()))
+    return reached
 
 
 def _disjoint(
     node: PackNode | None, known: set[str], edges: list[Edge]
 ) -> tuple[tuple[str, str], ...]:
-    """Read `[a, b, ...]` (pairwise disjoint) or `children of X` (its direct children are)."""
+    """Read `[a, b, ...]` (pairwise disjoint) or `children of X` (its direct children are).
+
+    A class below both of a pair could have no instance and is reported.
+    """
     pairs: set[tuple[str, str]] = set()
+    parents_of: dict[str, list[str]] = {}
+    for edge in edges:
+        parents_of.setdefault(edge.child, []).append(edge.parent)
     for item in node.items() if node is not None else ():
         if item.is_list():
             members = item.texts()
@@ -187,9 +197,17 @@ def _disjoint(
         for name in members:
             if name not in known:
                 item.complain(f"{name!r} is no class of this taxonomy{_near(name, known)}")
-        pairs.update(
+        given = {
             (min(a, b), max(a, b)) for a in members for b in members if a != b and {a, b} <= known
-        )
+        }
+        for low in sorted(known):
+            above = _ancestors(low, parents_of) | {low}
+            for pair in sorted(given):
+                if set(pair) <= above:
+                    item.complain(
+                        f"{low!r} lies below both {pair[0]!r} and {pair[1]!r}, which are disjoint"
+                    )
+        pairs |= given
     return tuple(sorted(pairs))
 
 

@@ -11,7 +11,7 @@ import datetime
 import difflib
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -293,6 +293,14 @@ class KnowledgeBase:
     def asserted_dimensions(self, *, as_of: int) -> tuple[tuple[str, Polarity], ...]:
         """Give the dimensions in which something was asserted, with each polarity, sorted."""
         return self._reader.asserted_dimensions(as_of=as_of)
+
+    def mentions(self, names: Collection[str]) -> Iterator[tuple[Statement, Evidence]]:
+        """Yield what stands with one of the names as subject or entity value; see the store."""
+        return self._reader.mentions(names)
+
+    def passage_titles(self) -> frozenset[str]:
+        """Give the titles of the passages of all documents that stand."""
+        return self._reader.passage_titles()
 
     def provenance(self, *, as_of: int) -> Iterator[tuple[str, str, str]]:
         """Yield (id, dimension, source) of what was asserted at a revision, in that order."""

@@ -12,7 +12,7 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import cast
@@ -383,6 +383,34 @@ class Store:
                 (dimension, polarity),
             ).fetchone()
         )
+
+    def mentions(self, names: Collection[str]) -> Iterator[tuple[Statement, Evidence]]:
+        """Yield the standing statements with one of the names as subject or as entity value.
+
+        In order of (id, source, start, end), once for each evidence.
+        """
+        given = json.dumps(sorted(names))
+        rows = self._connection.execute(
+            "SELECT s.id, subject, dimension, kind, value, polarity, modality, valid_start,"
+            " valid_end, d.source_sha256, d.text_sha256, e.start, e.end, quote, extractor,"
+            " confidence FROM statement s JOIN evidence e ON e.statement = s.key"
+            f" JOIN document d ON d.key = e.document WHERE {_stands('e', None)} AND"
+            " (subject IN (SELECT value FROM json_each(?)) OR kind = 'entity'"
+            " AND s.value IN (SELECT value FROM json_each(?)))"
+            " ORDER BY s.id, d.source_sha256, e.start, e.end",
+            (given, given),
+        )
+        for row in rows:
+            yield _statement(row), Evidence(row[0], *row[9:])
+
+    def passage_titles(self) -> frozenset[str]:
+        """Give the titles of the passages of all documents that stand."""
+        titles: set[str] = set()
+        for (packed,) in self._connection.execute(
+            f"SELECT passages FROM document WHERE {_stands('document', None)}"
+        ):
+            titles.update(json.loads(zlib.decompress(packed))[0])
+        return frozenset(titles)
 
     def provenance(self, *, as_of: int) -> Iterator[tuple[str, str, str]]:
         """Yield (id, dimension, source) of what is asserted, for each source, in that order."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import calendar
 import datetime
 import math
+import operator as operators
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kb.quantity import Date, Quantity, Truth, in_unit
+from kb import quantity
+from kb.quantity import Comparable, Date, Quantity, Truth, in_unit
 
 from .atom import Constant, Symbol, render_term
 from .clause import AggregateFunction, Operator
@@ -60,37 +62,14 @@ def _magnitudes(left: Quantity, right: Quantity) -> tuple[Fraction, Fraction] | 
     return left.magnitude, converted.magnitude
 
 
-_Span = tuple[Fraction, Fraction] | tuple[datetime.date, datetime.date]
-
-
-def _spans(left: Constant, right: Constant) -> tuple[_Span, _Span] | None:
-    """Give least and greatest of both values on one scale; None where they share none."""
-    if isinstance(left, Date) and isinstance(right, Date):
-        return (left.first, left.last), (right.first, right.last)
-    if isinstance(left, Fraction) and isinstance(right, Fraction):
-        return (left, left), (right, right)
-    if isinstance(left, Quantity) and isinstance(right, Quantity):
-        pair = _magnitudes(left, right)
-        return None if pair is None else ((pair[0], pair[0]), (pair[1], pair[1]))
-    # Nothing is nothing in every unit; an empty sum has no unit.
-    if isinstance(left, Quantity) and right == 0:
-        return (left.magnitude, left.magnitude), (Fraction(0), Fraction(0))
-    if isinstance(right, Quantity) and left == 0:
-        return (Fraction(0), Fraction(0)), (right.magnitude, right.magnitude)
-    return None
-
-
-def _at_most(left: _Span, right: _Span) -> Truth:
-    if left[1] <= right[0]:  # type: ignore[operator]  # both spans lie on one scale
-        return Truth.TRUE
-    return Truth.FALSE if left[0] > right[1] else Truth.UNDETERMINED  # type: ignore[operator]
-
-
-def _equal(left: _Span, right: _Span) -> Truth:
-    if left[1] < right[0] or right[1] < left[0]:  # type: ignore[operator]
-        return Truth.FALSE
-    return Truth.TRUE if left[0] == left[1] == right[0] == right[1] else Truth.UNDETERMINED
-
+_ORDER: dict[Operator, Callable[[int, int], bool]] = {
+    Operator.EQUAL: operators.eq,
+    Operator.UNEQUAL: operators.ne,
+    Operator.LESS: operators.lt,
+    Operator.AT_MOST: operators.le,
+    Operator.GREATER: operators.gt,
+    Operator.AT_LEAST: operators.ge,
+}
 
 _NEGATION = {
     Truth.TRUE: Truth.FALSE,
@@ -99,33 +78,45 @@ _NEGATION = {
 }
 
 
+def _like(zero: Comparable, other: Comparable) -> Comparable:
+    """Give nothing the unit of a quantity: an empty sum has none, and it is nothing in each."""
+    if isinstance(zero, Fraction) and isinstance(other, Quantity) and not zero:
+        return Quantity(zero, other.unit)
+    return zero
+
+
 def compare(operator: Operator, left: Constant, right: Constant) -> Truth:
     """Compare two values.
 
-    Numbers, dates and quantities compare as intervals: `A <= B` is true if the greatest A is at
-    most the least B, false if the least A exceeds the greatest B, else undetermined. Texts compare
-    by code points. Values of two kinds are unequal and have no order; quantities without a common
-    unit are undetermined under every operator. `#inf` and `#sup` lie below and above everything.
+    Numbers, dates and quantities compare as `kb.quantity.compare` does, and 0 with any quantity.
+    Texts compare by code points. Values of two kinds are unequal and have no order. `#inf` and
+    `#sup` lie below and above everything.
     """
+    if isinstance(left, Quantity) and isinstance(right, Quantity):
+        pair = _magnitudes(left, right)
+        if pair is None:
+            return Truth.UNDETERMINED
+        left, right = pair
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        a, b = left.numerator * right.denominator, right.numerator * left.denominator
+        return _truth(_ORDER[operator](a, b))
+    if UNKNOWN in (left, right):
+        return Truth.UNDETERMINED
+    if isinstance(left, (Fraction, Quantity, Date)) and isinstance(
+        right, (Fraction, Quantity, Date)
+    ):
+        return quantity.compare(operator.value, _like(left, right), _like(right, left))
     match operator:
+        case Operator.EQUAL:
+            return _truth(left == right)
         case Operator.UNEQUAL:
-            return _NEGATION[compare(Operator.EQUAL, left, right)]
+            return _truth(left != right)
         case Operator.GREATER:
             return compare(Operator.LESS, right, left)
         case Operator.AT_LEAST:
             return compare(Operator.AT_MOST, right, left)
         case Operator.LESS:
             return _NEGATION[compare(Operator.AT_MOST, right, left)]
-    if left is UNKNOWN or right is UNKNOWN or UNKNOWN in (left, right):
-        return Truth.UNDETERMINED
-    spans = _spans(left, right)
-    if spans is not None:
-        return _equal(*spans) if operator is Operator.EQUAL else _at_most(*spans)
-    kinds = {type(left), type(right)}
-    if kinds <= {Quantity, Fraction}:
-        return Truth.UNDETERMINED
-    if operator is Operator.EQUAL:
-        return _truth(left == right)
     if left in (right, INFIMUM) or right == SUPREMUM:
         return Truth.TRUE
     if left == SUPREMUM or right == INFIMUM:

@@ -100,8 +100,8 @@ class Openness:
     """Finds the open requirements of a goal.
 
     A requirement is traced through the policy's own rules; predicates of the prelude are asked for
-    as they are. Undetermined tests are named where the goal is possible but for them. Calls that the slice of the goal did not make are made now, so that the witness can
-    show them.
+    as they are. Undetermined tests are named where the goal is possible but for them. Calls that
+    the slice of the goal did not make are made now, so that the witness can show them.
     """
 
     def __init__(self, inquiry: Inquiry, part: Slice) -> None:

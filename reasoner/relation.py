@@ -66,40 +66,48 @@ class Relation:
         found = self._indexes.get(positions)
         if found is None:
             grouped: dict[Key, list[Row]] = {}
-            if not positions:
-                grouped[()] = list(self.rows)
-            elif len(positions) == 1:
-                (at,) = positions
-                for row in self.rows:
-                    grouped.setdefault(row[at], []).append(row)
-            elif len(positions) == self.arity:
-                grouped = {row: [row] for row in self.rows}
-            else:
-                for row in self.rows:
-                    grouped.setdefault(tuple([row[at] for at in positions]), []).append(row)
+            with paused_collection():
+                if not positions:
+                    grouped[()] = list(self.rows)
+                elif len(positions) == 1:
+                    (at,) = positions
+                    for row in self.rows:
+                        grouped.setdefault(row[at], []).append(row)
+                else:
+                    for row in self.rows:
+                        grouped.setdefault(tuple([row[at] for at in positions]), []).append(row)
             # Published in one step: another thread sees no index or all of it.
             found = self._indexes[positions] = dict(grouped)
         return found
 
     def lookup(self, positions: Positions, day: datetime.date | None) -> Lookup:
-        """Give the function from a key to the rows that are visible on `day`."""
-        get = self.index(positions).get
-        bounded = self._bounded
-        if day is None or not bounded:
-            return lambda key: get(key, ())
+        """Give the function from a key to the rows that are visible on `day`.
+
+        The index it needs is built when it is first called.
+        """
+        look = self._look(positions)
+        if day is None:
+            return look
 
         def visible(key: Key) -> Sequence[Row]:
-            rows = get(key, ())
-            if any(row in bounded for row in rows):
-                return [
-                    row
-                    for row in rows
-                    if row not in bounded
-                    or any(validity.holds_on(day) for _, validity in bounded[row])
-                ]
-            return rows
+            rows = look(key)
+            bounded = self._bounded
+            if not bounded or not any(row in bounded for row in rows):
+                return rows
+            return [
+                row
+                for row in rows
+                if row not in bounded or any(validity.holds_on(day) for _, validity in bounded[row])
+            ]
 
         return visible
+
+    def _look(self, positions: Positions) -> Lookup:
+        if len(positions) == self.arity:
+            if self.arity == 1:
+                return lambda key: ((key,),) if isinstance(key, int) and (key,) in self.rows else ()
+            return lambda key: (key,) if isinstance(key, tuple) and key in self.rows else ()
+        return lambda key: self.index(positions).get(key, ())
 
 
 def _add_row(

@@ -176,12 +176,10 @@ class Run:
         return self.terms.intern(result), Truth.TRUE
 
     def conclude(self, number: int, result: Result, truth: Truth) -> tuple[int, Truth]:
-        """Give the id of an aggregate's value."""
-        found, known = self.define(number, result)
+        """Give the id of an aggregate's value; over doubtful rows it has none."""
         if truth is not Truth.TRUE:
-            self.tainted.add(self.compiled.nodes[number].signature)
-            return found, truth
-        return found, known
+            result = Undetermined("a row is doubtful")
+        return self.define(number, result)
 
     def absent(self, number: int, rows: Sequence[Row]) -> Truth:
         """Judge `not` of a derived call with its complete possible answers."""

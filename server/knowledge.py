@@ -22,6 +22,7 @@ from reasoner.atom import is_predicate_name
 from reasoner.facts import FactBase, Signature
 
 from .errors import RequestRejected
+from .links import Linked, link_titles, unlinked_titles
 from .names import ANY
 from .nearest import nearest
 from .pack_files import ChosenPacks, choose_packs
@@ -100,9 +101,11 @@ class Knowledge:
         self.base = base
         self.packs = packs
         self._lock = threading.Lock()
+        self._linking = threading.Lock()
         self._facts: tuple[int, FactBase] | None = None
         self._names: tuple[int, NameIndex] | None = None
         self._dimensions: tuple[int, tuple[Dimension, ...]] | None = None
+        self._candidates: tuple[int, Mapping[str, tuple[str, ...]]] | None = None
 
     @cached_property
     def grammar(self) -> QuestionGrammar:
@@ -152,6 +155,19 @@ class Knowledge:
             for sign, arity in forms
         }
         return frozenset(possible) | self.facts().signatures()
+
+    def link_titles(self, *, run: str) -> Linked:
+        """Bring the links from names to titled passages up to date with the documents."""
+        with self._linking:
+            return link_titles(self.base, self.packs.packs, run=run)
+
+    def unlinked_titles(self, name: str) -> tuple[str, ...]:
+        """Give the titles of passages that a bare name might mean and that are not linked to it."""
+        with self._lock:
+            revision = self.base.revision
+            if self._candidates is None or self._candidates[0] != revision:
+                self._candidates = (revision, unlinked_titles(self.base))
+            return self._candidates[1].get(name, ())
 
     def names(self) -> NameIndex:
         """Give the names of entities of the newest revision."""

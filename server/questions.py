@@ -73,7 +73,12 @@ def answer_question(
         request,
         policy=reading.policy,
         facts=knowledge.facts().with_facts(reading.facts),
-        sources=KnowledgeSources(knowledge.base, knowledge.names(), knowledge.dimensions()),
+        sources=KnowledgeSources(
+            knowledge.base,
+            knowledge.names(),
+            knowledge.dimensions(),
+            titles=knowledge.unlinked_titles,
+        ),
         engine=engine,
         budget=budget,
         known=knowledge.predicates(),

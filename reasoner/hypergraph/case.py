@@ -49,6 +49,10 @@ class HypergraphSources:
         """Give the file."""
         return self.sources[source_sha256]
 
+    def named(self, label: str) -> tuple[str, ...]:  # noqa: ARG002  # protocol
+        """A hypergraph declares nothing closed."""
+        return ()
+
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002  # protocol
         """A hypergraph holds no passages to search."""
         return Candidates()

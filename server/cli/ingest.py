@@ -21,6 +21,9 @@ from .prove import read_text
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, or directories.")]
 
+FEW_SECTIONS = 20
+"""Sections of a document up to which its own progress is not shown."""
+
 
 def ingest(
     files: Files,
@@ -75,7 +78,7 @@ def files_below(paths: list[Path]) -> tuple[Path, ...]:
 
 def _messages(files: tuple[Path, ...]) -> Iterator[knowledge_pb2.IngestDocumentsRequest]:
     message = knowledge_pb2.IngestDocumentsRequest
-    yield message(start=knowledge_pb2.IngestStart())
+    yield message(start=knowledge_pb2.IngestStart(progress=True))
     for file in files:
         header = common_pb2.FileHeader(file_name=file.name, size=file.stat().st_size)
         yield message(document=header)
@@ -97,12 +100,24 @@ def _send(
     )
     with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as bar:
         task = bar.add_task("reading", total=len(files))
+        part = bar.add_task("", total=None, visible=False)
         for response in services.knowledge.IngestDocuments(_messages(files)):
-            if response.HasField("summary"):
-                summary = response.summary
-                continue
-            outcomes.append(response.outcome)
-            bar.update(task, advance=1, description=response.outcome.file_name[:40])
+            match response.WhichOneof("content"):
+                case "progress":
+                    step = response.progress
+                    bar.update(task, description=step.file_name[:40])
+                    bar.update(
+                        part,
+                        description="  sections",
+                        completed=step.done,
+                        total=step.total,
+                        visible=step.total > FEW_SECTIONS,
+                    )
+                case "outcome":
+                    outcomes.append(response.outcome)
+                    bar.update(task, advance=1, description=response.outcome.file_name[:40])
+                case "summary":
+                    summary = response.summary
     return outcomes, summary
 
 
@@ -117,6 +132,8 @@ def _as_json(
         "statements_inserted": summary.statements_inserted,
         "statements_known": summary.statements_known,
         "rejected_by_reason": dict(sorted(summary.rejected_by_reason.items())),
+        "links_asserted": summary.links_asserted,
+        "links_withdrawn": summary.links_withdrawn,
         "revision": summary.revision,
     }
 
@@ -161,6 +178,11 @@ def _show(
         f"{summary.statements_known} known before",
         style="bold",
     )
+    if summary.links_asserted or summary.links_withdrawn:
+        out.print(
+            f"{summary.links_asserted} names linked to titles, {summary.links_withdrawn} links "
+            "withdrawn because other passages may be meant"
+        )
     refused = Counter(dict(summary.rejected_by_reason))
     if refused:
         out.print("candidates refused, by reason:")

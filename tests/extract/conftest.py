@@ -16,3 +16,9 @@ PACKS = Path(__file__).resolve().parents[2] / "packs"
 def supplier() -> Pack:
     """The supplier pack."""
     return load_pack(PACKS / "supplier")
+
+
+@pytest.fixture(scope="session")
+def wiki() -> Pack:
+    """The pack of encyclopedic relations."""
+    return load_pack(PACKS / "wiki")

@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 from supplier_world import World, original_world, renamed_world
 
-from extract.ingest import Extraction, ingest_document
+from extract.extractor import Extraction
+from extract.ingest import ingest_document
 from extract.pack import Pack
 from extract.pack_tests import run_pack_tests
 from kb.document import decode

@@ -80,6 +80,22 @@ def test_a_batch_with_bad_files_keeps_the_good_ones(empty: Live) -> None:
     )
 
 
+def test_progress_is_told_to_who_asks_for_it(empty: Live) -> None:
+    text = "".join(f"# Part {n}\n\nAcme GmbH is based in Hamburg.\n\n" for n in range(5))
+    message = knowledge_pb2.IngestDocumentsRequest
+    messages = [
+        message(start=knowledge_pb2.IngestStart(progress=True)),
+        message(document=common_pb2.FileHeader(file_name="a.md")),
+        message(chunk=text.encode()),
+    ]
+    *steps, outcome, _ = empty.services.knowledge.IngestDocuments(iter(messages))
+    assert outcome.outcome.admitted.is_new
+    assert {step.WhichOneof("content") for step in steps} == {"progress"}
+    assert {(step.progress.index, step.progress.file_name) for step in steps} == {(0, "a.md")}
+    done = [step.progress.done for step in steps]
+    assert (done[0], done[-1], sorted(done)) == (0, steps[-1].progress.total, done)
+
+
 def test_ingesting_again_changes_nothing(live: Live) -> None:
     files = {name: text.encode() for name, text in DOCUMENTS.items()}
     _, first = send(live.services, files)

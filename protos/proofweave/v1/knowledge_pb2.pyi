@@ -215,15 +215,19 @@ class IngestStart(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PARENT_FIELD_NUMBER: _builtins.int
+    PROGRESS_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
+    progress: _builtins.bool
+    """Whether to send IngestProgress between outcomes."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
+        progress: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent", "progress", b"progress"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -417,12 +421,19 @@ class IngestSummary(_message.Message):
     STATEMENTS_KNOWN_FIELD_NUMBER: _builtins.int
     REJECTED_BY_REASON_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    LINKS_ASSERTED_FIELD_NUMBER: _builtins.int
+    LINKS_WITHDRAWN_FIELD_NUMBER: _builtins.int
     documents_admitted: _builtins.int
     documents_new: _builtins.int
     documents_rejected: _builtins.int
     statements_inserted: _builtins.int
     statements_known: _builtins.int
     revision: _builtins.str
+    links_asserted: _builtins.int
+    """Identity statements from a bare name to the one titled passage it can mean: asserted, and
+    withdrawn because another passage may be meant as well.
+    """
+    links_withdrawn: _builtins.int
     @_builtins.property
     def rejected_by_reason(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
     def __init__(
@@ -435,14 +446,48 @@ class IngestSummary(_message.Message):
         statements_known: _builtins.int = ...,
         rejected_by_reason: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         revision: _builtins.str = ...,
+        links_asserted: _builtins.int = ...,
+        links_withdrawn: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "links_asserted", b"links_asserted", "links_withdrawn", b"links_withdrawn", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IngestSummary: _TypeAlias = IngestSummary  # noqa: Y015
+
+@_typing.final
+class IngestProgress(_message.Message):
+    """How far a document has been read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    FILE_NAME_FIELD_NUMBER: _builtins.int
+    DONE_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    index: _builtins.int
+    """Position of the document in the upload, from 0."""
+    file_name: _builtins.str
+    done: _builtins.int
+    """Sections read, and all there are."""
+    total: _builtins.int
+    def __init__(
+        self,
+        *,
+        index: _builtins.int = ...,
+        file_name: _builtins.str = ...,
+        done: _builtins.int = ...,
+        total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "file_name", b"file_name", "index", b"index", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IngestProgress: _TypeAlias = IngestProgress  # noqa: Y015
 
 @_typing.final
 class IngestDocumentsResponse(_message.Message):
@@ -450,21 +495,27 @@ class IngestDocumentsResponse(_message.Message):
 
     OUTCOME_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
+    PROGRESS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def outcome(self) -> Global___DocumentOutcome: ...
     @_builtins.property
     def summary(self) -> Global___IngestSummary: ...
+    @_builtins.property
+    def progress(self) -> Global___IngestProgress:
+        """Only where the start of the upload asks for it."""
+
     def __init__(
         self,
         *,
         outcome: Global___DocumentOutcome | None = ...,
         summary: Global___IngestSummary | None = ...,
+        progress: Global___IngestProgress | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "outcome", b"outcome", "summary", b"summary"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "outcome", b"outcome", "progress", b"progress", "summary", b"summary"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "outcome", b"outcome", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "outcome", b"outcome", "progress", b"progress", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["outcome", "summary"]  # noqa: Y015
+    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["outcome", "summary", "progress"]  # noqa: Y015
     _WhichOneofArgType_content: _TypeAlias = _typing.Literal["content", b"content"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_content) -> _WhichOneofReturnType_content | None: ...
 
