@@ -8,7 +8,8 @@ whole title. Elsewhere a pronoun stands for the subject of the sentence before.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -97,7 +98,7 @@ def bare_title(title: str) -> str:
 class _State:
     """Reading state: entities by name met so far, and the subject of the sentence before."""
 
-    names: dict[str, str] = field(default_factory=dict)
+    names: MutableMapping[str, str]
     subject: str | None = None
     subject_at: int = 0
     gender: dict[str, str] = field(default_factory=dict)
@@ -119,7 +120,7 @@ def resolve(
     elsewhere in the document to entities; `kinds` maps a kind of entity to the nouns that call
     something so.
     """
-    state = _State(names=dict(known))
+    state = _State(names=ChainMap({}, dict(known)))
     noun_kind = {noun: kind for kind in sorted(kinds) for noun in kinds[kind]}
     lead = _lead_name(doc, names, anchor)
     anchor_forms = _anchor_forms(anchor, lead)

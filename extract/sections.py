@@ -25,6 +25,7 @@ _NAMED = re.compile(
     r"\s?\((?P<cue>(?:(?:hereinafter|hereafter|the|in short|short|referred to as)\W+)*)"
     r"[\"“„](?P<alias>[^\"”“]{1,40})[\"”“]\)"
 )
+_BRACKET = re.compile(r"\s*[(\[].*?[)\]]\s*\Z")
 _VALIDITY_LABEL = re.compile(
     r"(?:valid(?:ity)?|period|term|effective|in force|expir\w*|policy period|start|end|inception"
     r"|until|from)\b",
@@ -97,6 +98,17 @@ def read_sections(document: Document, sections: Sequence[Section], reader: Reade
 def subject_labels(reader: Reader) -> frozenset[str]:
     """Give the folded labels of lines that state a subject, of all packs."""
     return frozenset().union(*(pack.folded_subject_labels for pack in reader.packs))
+
+
+def is_label(label: str, reader: Reader) -> bool:
+    """Whether a label is one that a pack reads, or one of validity."""
+    folded = fold(label)
+    forms = (folded, fold(_BRACKET.sub("", label)))
+    return (
+        folded in subject_labels(reader)
+        or _VALIDITY_LABEL.match(label) is not None
+        or any(form in pack.relations_by_label for pack in reader.packs for form in forms)
+    )
 
 
 def _subject(section: Section, reader: Reader) -> Subject | None:

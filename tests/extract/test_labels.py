@@ -121,3 +121,29 @@ def test_hidden_and_struck_text_is_no_source(supplier: Pack) -> None:
         "~~Elm Ltd is registered in Spain.~~\n"
     )
     assert found(read(supplier, text), "registered_country") == []
+
+
+def test_a_value_may_stand_below_its_label(supplier: Pack) -> None:
+    text = "Company:\nElm Ltd\nRegistered country:\nIreland\n"
+    extraction = read(supplier, text, "a.txt")
+    (country,) = found(extraction, "registered_country")
+    assert (country.subject, value(country)) == ("Elm Ltd", "Ireland")
+
+
+def test_a_line_with_another_label_is_running_text(supplier: Pack) -> None:
+    text = "Please note: Elm Ltd is not certified\nunder ISO 9001.\n"
+    (standard,) = found(read(supplier, text, "a.txt"), "certified_under")
+    assert (standard.subject, standard.polarity) == ("Elm Ltd", Polarity.DENIED)
+
+
+def test_long_texts_are_read_in_units(supplier: Pack) -> None:
+    filler = "The weather was fine that day. " * 900
+    text = f"{filler}Elm Ltd is registered in Ireland. {filler}\n\nOak Ltd is registered in Spain.\n"
+    extraction = read(supplier, text, "a.txt")
+    assert {(s.subject, value(s)) for s in found(extraction, "registered_country")} == {
+        ("Elm Ltd", "Ireland"),
+        ("Oak Ltd", "Spain"),
+    }
+    for statement, evidence in extraction.grounded:
+        assert statement.subject in evidence.quote
+        assert len(evidence.quote) < 100
