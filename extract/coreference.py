@@ -96,7 +96,7 @@ def bare_title(title: str) -> str:
 
 @dataclass(slots=True)
 class _State:
-    """Reading state: entities by name met so far, and the subject of the sentence before."""
+    """Reading state: entities by name met so far, and the last subject of a sentence."""
 
     names: MutableMapping[str, str]
     subject: str | None = None
@@ -165,10 +165,9 @@ def resolve(
             mentions.append(mention)
             if first_subject is None and _is_subject(doc, mention):
                 first_subject = mention
+                state.subject = mention.entity
+                state.subject_at = mention.antecedent
             index = mention.end
-        if first_subject is not None:
-            state.subject = first_subject.entity
-            state.subject_at = first_subject.antecedent
     return Resolved(tuple(mentions), tuple(aliases), anchor, kind, lead)
 
 

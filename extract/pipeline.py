@@ -9,6 +9,7 @@ from threading import RLock
 
 import spacy
 from spacy.language import Language
+from spacy.symbols import ORTH
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_suffix_regex
 
@@ -73,6 +74,9 @@ class Reader:
         self.packs = tuple(packs)
         self._nlp = load_model(model)
         self._lock = RLock()
+        for word in sorted(word for pack in self.packs for word in pack.name_suffixes):
+            if "." in word and " " not in word:
+                self._nlp.tokenizer.add_special_case(word, [{ORTH: word}])  # type: ignore[union-attr]
         packs_read = ",".join(f"{pack.name}@{pack.digest[:12]}" for pack in self.packs)
         meta = self._nlp.meta
         self.extractor = f"{VERSION} {meta['name']}@{meta['version']} {packs_read}".strip()
