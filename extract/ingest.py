@@ -8,10 +8,10 @@ from kb.dimension import Dimension
 from kb.document import Document
 from kb.statement import ALWAYS, Entity, Polarity, Text
 
-from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
+from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .coreference import bare_title
 from .extractor import Extraction, Extractor, Progress, extract
-from .labels import SAME_AS, read_labels
+from .labels import read_labels
 from .layout import Cell, Paragraph, Section, Table, read_layout
 from .letterhead import read_head
 from .mentions import NameIndex
@@ -23,9 +23,6 @@ from .sections import About, is_label, read_sections
 from .tables import read_table
 from .titles import calls_by_bare_name
 
-KNOWN_AS = "known_as"
-LONGEST_OPENING = 600
-"""Code points of a title with the first sentence below it that are quoted whole."""
 _LONGEST_UNIT = 20_000
 """Code points read at once."""
 
@@ -180,7 +177,7 @@ class _Context:
     def candidates_of(self, reading: Reading, number: int) -> tuple[Candidate, ...]:
         """Turn findings into candidates: spans back into the document, validity of the section."""
         document, extractor = self.document, self.reader.extractor
-        text = reading.unit.text
+        section, text = self.sections[number], reading.unit.text
         candidates = []
         for finding in reading.findings:
             start, end = text.source_span(finding.start, finding.end)
@@ -238,7 +235,7 @@ class _Context:
         """Give the span of a title with the first sentence below it, or with its first name."""
         start = heading.start
         _, stop = text.source_span(lead[0], max(lead[1], end))
-        if stop - start > LONGEST_OPENING:
+        if stop - start > LONGEST_QUOTE:
             _, stop = text.source_span(*lead)
         return _trimmed(self.document.text, start, stop)
 
