@@ -583,9 +583,9 @@ _LOOSE = json.JSONDecoder(strict=False)
 class Reader:
     """Reads atoms, facts, rules and declarations into syntax trees, one statement at a time."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, position: int = 0) -> None:
         self.text = text
-        self.position = 0
+        self.position = position
         self.kind = ""
         self.token = ""
         self.start = 0
@@ -1847,19 +1847,58 @@ class Texts:
         return self._facts[digest]
 
 
+_FACT_TERM = (
+    r'"(?:[^"\\\n]|\\[^\n])*"|@(?:decimal|date|quantity)\("[^"\\\n]*"\)|-?[0-9]+'
+    r"|(?!not\b)[a-z][A-Za-z0-9_]*"
+)
+_PLAIN_FACT = re.compile(
+    rf"\s*(-?(?!not\b)[a-z][A-Za-z0-9_]*)"
+    rf"(?:\(\s*((?:{_FACT_TERM})(?:\s*,\s*(?:{_FACT_TERM}))*)\s*\))?\s*\.(?![.0-9])",
+    re.ASCII,
+)
+_FACT_ARGUMENTS = re.compile(_FACT_TERM, re.ASCII)
+
+
 def read_facts(text: str, source: str) -> Calls:
-    """Read all facts of a text."""
+    """Read all facts of a text: plain ones fast, the others by the full reader."""
     found = Calls()
-    try:
-        reader = Reader(text)
-        while reader.kind != "end":
+    terms: dict[str, str] = {}
+    position = 0
+    while True:
+        match = _PLAIN_FACT.match(text, position)
+        if match is not None:
+            row = _plain_row(match[2], terms)
+            if row is not None:
+                found.add(f"{match[1]}/{len(row)}", row)
+                position = match.end()
+                continue
+        try:
+            reader = Reader(text, position)
+            if reader.kind == "end":
+                return found
             tree = reader.atom(reader.expression())
+            if None in arguments(tree):
+                raise Unreadable("it holds a variable", reader.start)
             reader.expect(".")
-            found.add(signature(tree), arguments(tree))
-    except Unreadable as error:
-        line = text.count("\n", 0, error.position) + 1
-        reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
-    return found
+        except Unreadable as error:
+            line = text.count("\n", 0, error.position) + 1
+            reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
+        found.add(signature(tree), arguments(tree))
+        position = reader.end
+
+
+def _plain_row(written: str | None, terms: dict[str, str]) -> Arguments | None:
+    """Give the arguments of a plain fact in canonical form; None if one is in no form at all."""
+    row: list[str] = []
+    for term in _FACT_ARGUMENTS.findall(written) if written else ():
+        known = terms.get(term)
+        if known is None:
+            try:
+                known = terms[term] = write_value(read_value(term))
+            except ValueError:
+                return None
+        row.append(known)
+    return tuple(row)
 
 
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from extract.pack import PackDimension
-from extract.tables import FROM, UNTIL, column_dimension
 from kb.dimension import Dimension
 from kb.document import Document
 from kb.errors import MappingRejected
@@ -39,6 +38,8 @@ def read_columns(
     Raises MappingRejected, naming each column that is no dimension with the nearest, or several
     mappings that fit.
     """
+    from extract.tables import FROM, UNTIL, column_dimension  # loads the language pipeline
+
     rows = first_rows(document, count=1)
     header = [cell.strip() for cell in rows[0]] if rows else []
     named: dict[str, PackDimension] = {}
