@@ -9,7 +9,7 @@ from threading import RLock
 
 import spacy
 from spacy.language import Language
-from spacy.symbols import ORTH
+from spacy.symbols import ORTH  # type: ignore[import-not-found]  # compiled, without stubs
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_suffix_regex
 
