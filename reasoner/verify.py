@@ -250,6 +250,8 @@ _TERM = re.compile(
 
 _PLAIN_ATOM = re.compile(r"(-?_*[a-z][A-Za-z0-9_]*)(?:\((.+)\))?", re.ASCII | re.DOTALL)
 _PLAIN_ARGUMENT = re.compile(rf"({_TERM.pattern})(, |\Z)", re.ASCII)
+_UNKNOWN = "#undetermined"  # stands in possible answers for a value that could not be computed
+_POSSIBLE_ARGUMENT = re.compile(rf"({_TERM.pattern}|{_UNKNOWN})(, |\Z)", re.ASCII)
 
 
 def write_text(text: str) -> str:
@@ -939,7 +941,8 @@ def evaluate(tree: Tree, bindings: Mapping[str, str]) -> Value | None:
     """
     if "operation" not in tree:
         if "variable" in tree:
-            return _value_of(bindings[tree["variable"]])
+            term = bindings[tree["variable"]]
+            return None if term == _UNKNOWN else _value_of(term)
         return _value_of(write_term(tree, _UNBOUND))
     values: list[Value] = []
     for item in tree["arguments"]:
@@ -2149,6 +2152,8 @@ class Examination:
         self.reads: dict[Ground, list[Ground]] = {}
         self.closed_reads: dict[Ground, None] = {}
         self.closed_memo: dict[str, bool] = {}
+        self.unknown_signs: set[str] = set()
+        self.lacking_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
         self.out_of_scope = False
         self.used_sources: set[str] = set()
@@ -2387,7 +2392,7 @@ class Examination:
             found = self.ground[text] = self._read_plain(text) or self._read_ground(text, where)
         return found
 
-    def _read_plain(self, text: str) -> Ground | None:
+    def _read_plain(self, text: str, pattern: re.Pattern[str] = _PLAIN_ARGUMENT) -> Ground | None:
         """Read `p(term, term)` fast; None where the full reader must look."""
         match = _PLAIN_ATOM.fullmatch(text)
         if match is None:
@@ -2396,11 +2401,11 @@ class Examination:
         row: list[str | None] = []
         position, is_last = 0, not inner
         while position < len(inner):
-            argument = _PLAIN_ARGUMENT.match(inner, position)
+            argument = pattern.match(inner, position)
             if argument is None:
                 return None
             term = argument[1]
-            if term not in self.terms:
+            if term not in self.terms and term != _UNKNOWN:
                 try:
                     if write_value(read_value(term)) != term:
                         return None
@@ -2696,7 +2701,7 @@ class Examination:
         ):
             reject("NOT_CANONICAL", where, "the answers are not sorted, or repeated")
         for text, certain in rows:
-            row_sign, row = self.check_atom(text, where)
+            row_sign, row = self._check_answer(text, where, certain=certain)
             if row_sign != sign or not _agrees(pattern, row):
                 reject("WITNESS_UNPROVED", where, f"{text} is no answer to {record['pattern']}")
             call.answers.add(sign, row, certain=certain)
@@ -2712,6 +2717,31 @@ class Examination:
         group[key] = call
         return call
 
+    def _check_answer(self, text: str, where: str, *, certain: bool) -> Ground:
+        """Read an answer; only what is merely possible may lack a value."""
+        if certain or _UNKNOWN not in text:
+            return self.check_atom(text, where)
+        found = self._read_plain(text, _POSSIBLE_ARGUMENT)
+        if found is None:
+            return self.check_atom(text, where)
+        if _UNKNOWN in found[1]:
+            self.unknown_signs.add(found[0])
+        return found
+
+    def is_lacking(self, sign: str) -> bool:
+        """Whether a predicate may have answers that nobody could find, for want of a value."""
+        if not self.unknown_signs:
+            return False
+        if sign not in self.lacking_memo:
+            seen, waiting = {sign}, [sign]
+            for current in waiting:
+                for policy in self.policies:
+                    fresh = policy.uses.get(current, frozenset()) - seen
+                    seen |= fresh
+                    waiting += fresh
+            self.lacking_memo[sign] = not seen.isdisjoint(self.unknown_signs)
+        return self.lacking_memo[sign]
+
     def is_masked(self, sign: str, row: Arguments) -> bool:
         """Whether an atom is contested, also where it names its statement."""
         if not self.masked:
@@ -2725,8 +2755,11 @@ class Examination:
     ) -> list[tuple[Arguments, bool]]:
         """Give the answers of the call that covers a call, each with whether it is certain.
 
-        Contested rows support nothing, but they are not absent either.
+        Contested rows support nothing, but they are not absent either. A call with a value that
+        nobody knows has no answers; what lacks them for that is not certain.
         """
+        if _UNKNOWN in args:
+            return []
         for bound, group in self.calls.get(sign, {}).items():
             if any(args[i] is None for i in bound):
                 continue
@@ -2775,7 +2808,8 @@ class Examination:
                 case "absent":
                     rows = self.rows_of(literal.sign, planned.call(bound), where)
                     if not any(sure or self.masked for _, sure in rows):
-                        stack.append((index + 1, bound, certain and not rows))
+                        sure = not rows and not self.is_lacking(literal.sign)
+                        stack.append((index + 1, bound, certain and sure))
                 case "comparison":
                     for extended, sure in self._compared(planned, bound):
                         stack.append((index + 1, extended, certain and sure))
@@ -2791,6 +2825,7 @@ class Examination:
             value = computed(planned, bound)
             if value is None:
                 self.undetermined.add(literal.text(bound))
+                yield {**bound, planned.assigns: _UNKNOWN}, False
             else:
                 yield {**bound, planned.assigns: value}, True
             return
@@ -2807,8 +2842,7 @@ class Examination:
         value, certain = self.aggregate(planned, bound, where)
         if value is None or not certain:
             self.undetermined.add(literal.text(bound))
-            if not planned.assigns:
-                yield bound, False
+            yield ({**bound, planned.assigns: _UNKNOWN} if planned.assigns else bound), False
             return
         if planned.assigns:
             yield {**bound, planned.assigns: write_value(value)}, True
@@ -2831,6 +2865,11 @@ class Examination:
         for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
             rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
+        if not certain or any(
+            item.literal.kind in ("positive", "absent") and self.is_lacking(item.literal.sign)
+            for item in planned.inner
+        ):
+            return None, False
         values = [_value_of(row[0]) for row in sorted(rows)]
         return aggregate_value(tree["function"], values), certain
 
