@@ -9,7 +9,6 @@ from threading import RLock
 
 import spacy
 from spacy.language import Language
-from spacy.symbols import ORTH
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_suffix_regex
 
@@ -76,7 +75,7 @@ class Reader:
         self._lock = RLock()
         for word in sorted(word for pack in self.packs for word in pack.name_suffixes):
             if "." in word and " " not in word:
-                self._nlp.tokenizer.add_special_case(word, [{ORTH: word}])  # type: ignore[union-attr]
+                self._nlp.tokenizer.add_special_case(word, [{"ORTH": word}])  # type: ignore[union-attr]
         packs_read = ",".join(f"{pack.name}@{pack.digest[:12]}" for pack in self.packs)
         meta = self._nlp.meta
         self.extractor = f"{VERSION} {meta['name']}@{meta['version']} {packs_read}".strip()
