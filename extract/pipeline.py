@@ -9,7 +9,6 @@ from threading import RLock
 
 import spacy
 from spacy.language import Language
-from spacy.symbols import ORTH  # type: ignore[import-not-found]  # compiled, without stubs
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_suffix_regex
 
@@ -54,13 +53,12 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the pipeline found in a unit; `opening` is where the sentence with the lead ends."""
+    """What the pipeline found in a unit."""
 
     unit: Unit
     findings: tuple[Finding, ...]
     aliases: tuple[tuple[str, str, int, int], ...]
     lead: tuple[str, int, int] | None
-    opening: int = 0
 
 
 class Reader:
@@ -77,7 +75,7 @@ class Reader:
         self._lock = RLock()
         for word in sorted(word for pack in self.packs for word in pack.name_suffixes):
             if "." in word and " " not in word:
-                self._nlp.tokenizer.add_special_case(word, [{ORTH: word}])  # type: ignore[union-attr]
+                self._nlp.tokenizer.add_special_case(word, [{"ORTH": word}])  # type: ignore[union-attr]
         packs_read = ",".join(f"{pack.name}@{pack.digest[:12]}" for pack in self.packs)
         meta = self._nlp.meta
         self.extractor = f"{VERSION} {meta['name']}@{meta['version']} {packs_read}".strip()
@@ -139,12 +137,11 @@ class Reader:
             )
             for alias in resolved.aliases
         )
-        lead, opening = None, 0
+        lead = None
         if resolved.lead_name is not None:
             span = doc[resolved.lead_name.start : resolved.lead_name.end]
             lead = (resolved.lead_name.text, span.start_char, span.end_char)
-            opening = max(doc[span.end - 1].sent.end_char, span.end_char)
-        return Reading(unit, findings, aliases, lead, opening)
+        return Reading(unit, findings, aliases, lead)
 
 
 @lru_cache(maxsize=4)
