@@ -16,7 +16,7 @@ from typing import Any
 from kb.quantity import Date, Quantity, format_number, in_unit
 from kb.statement import Evidence, value_to_json
 
-from .atom import Atom, Constant, Symbol, Variable, render_term
+from .atom import Atom, Constant, Symbol, Variable, render_pattern, render_term
 from .bodies import value_of
 from .clause import (
     Absent,
@@ -361,7 +361,7 @@ def build_certificate(
         "code": conclusion.code.value if conclusion.code else None,
         "question": conclusion.question,
         "understood_as": conclusion.understood_as,
-        "goal": str(conclusion.goal),
+        "goal": render_pattern(conclusion.goal),
         "valid_on": _day(conclusion.valid_on),
         "knowledge": hashlib.sha256("\n".join(statements).encode()).hexdigest(),
         "complete": conclusion.complete,

@@ -2303,8 +2303,10 @@ class Examination:
         goal = self.certificate["goal"]
         try:
             self.goal_sign, self.goal, tree = read_atom(goal)
-            if write_atom(tree) != goal:
-                reject("NOT_CANONICAL", "goal", f"the canonical form is {write_atom(tree)}")
+            names = (item.get("variable", "") for item in tree["arguments"])
+            written = write_atom(tree, {name: "_" for name in names if _ANONYMOUS.match(name)})
+            if written != goal:
+                reject("NOT_CANONICAL", "goal", f"the canonical form is {written}")
             if expected is not None:
                 other = read_atom(expected)[2]
                 if write_atom(_renamed(other)) != write_atom(_renamed(tree)):
