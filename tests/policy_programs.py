@@ -134,7 +134,7 @@ def _doubtful_rules(draw: st.DrawFn, at: int) -> str:
     """Draw a rule over things of value; values are compared and summed, never joined."""
     below = st.sampled_from(("e", *_STRATA[:at]))
     body = [draw(st.sampled_from([f"{draw(below)}(X)", "f(X, Y)"]))]
-    kind = draw(st.integers(0, 5))
+    kind = draw(st.integers(0, 8 if at else 5))
     if kind == 0:
         body += ["v(X, A)", f"A {draw(_ORDERS)} {draw(_MONEY)}"]
     elif kind == 1:
@@ -148,6 +148,12 @@ def _doubtful_rules(draw: st.DrawFn, at: int) -> str:
             f"T = #max{{ A : v(Z, A), {draw(below)}(Z) }}",
             f"T {draw(_ORDERS)} {draw(_MONEY)}",
         ]
+    elif kind == 6:
+        body += ["t(X, T)", f"T {draw(_ORDERS)} {draw(_MONEY)}"]
+    elif kind == 7:
+        body += [f"#sum{{ T, Z : t(Z, T), {draw(below)}(Z) }} {draw(_ORDERS)} {draw(_MONEY)}"]
+    elif kind == 8:
+        body += ["not t(X, _)"]
     if at and draw(st.booleans()):
         body.append(f"not {draw(below)}(X)")
     return f"{_STRATA[at]}(X) :- {', '.join(body)}."
@@ -158,6 +164,8 @@ def doubtful_programs(draw: st.DrawFn) -> Program:
     """Draw a program whose amounts in dollars do not compare with those in euros."""
     strata = [at for at in range(len(_STRATA)) for _ in range(draw(st.integers(1, 2)))]
     rules = "\n".join(draw(_doubtful_rules(at)) for at in strata)
+    more = draw(st.sampled_from(["", ", p(X)", ", not p(Y)"]))
+    rules += f"\nt(X, T) :- f(X, Y), v(X, A), v(Y, B), T = A + B{more}."
     things = ("a", "b", "c")
     facts = [f"e({thing})." for thing in things]
     facts += [f"v({thing}, {draw(_MONEY)})." for thing in things]

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from policy_programs import DOUBTFUL_CLOSED, Program, doubtful_programs
 
 from kb.quantity import format_number
+from reasoner.decide import Request, decide
 from reasoner.evaluate import evaluate
 from reasoner.facts import Fact, FactBase
 from reasoner.policy import parse_atom, parse_facts, parse_policy
 from reasoner.slice import Slice
+from reasoner.sources import facts_file_sources
+from reasoner.verdict import AbstentionCode
 
 
 def _slice(program: Program, goal: str) -> Slice:
@@ -36,7 +39,7 @@ def _at_rate(text: str, rate: Fraction) -> str:
 @given(
     doubtful_programs(), st.sampled_from([Fraction(1, 5), Fraction(1), Fraction(2), Fraction(9)])
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_certain_and_possible_enclose_every_world(program: Program, rate: Fraction) -> None:
     doubtful = _slice(program, program.goal)
     world = Program(_at_rate(program.rules, rate), _at_rate(program.facts, rate), program.goal)
@@ -44,6 +47,19 @@ def test_certain_and_possible_enclose_every_world(program: Program, rate: Fracti
     certain, possible = set(doubtful.answers), set(doubtful.possible)
     assert certain <= actual <= certain | possible
     assert not _slice(world, program.goal).possible
+
+
+@given(doubtful_programs(), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_doubt_is_decided_and_checked(program: Program, ask_for_one: bool) -> None:
+    goal = parse_atom(program.goal.replace("X", "a") if ask_for_one else program.goal)
+    policy = parse_policy(DOUBTFUL_CLOSED + program.rules, name="generated")
+    facts, sources = facts_file_sources(("facts.lp", program.facts))
+    found = decide(Request(goal=goal, valid_on=None), policy=policy, facts=facts, sources=sources)
+    expected = _slice(program, str(goal))
+    assert found.answers == expected.answers
+    if expected.possible and not expected.answers:
+        assert found.code is AbstentionCode.UNDETERMINED
 
 
 @given(doubtful_programs())
