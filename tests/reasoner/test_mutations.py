@@ -441,7 +441,7 @@ def cut(c: Json) -> None:
 
 
 def longer_validity(c: Json) -> None:
-    c["validity"]["end"] = None
+    c["validity"]["end"] = "2099-01-01"
 
 
 def odd_knowledge(c: Json) -> None:
