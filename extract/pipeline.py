@@ -53,12 +53,13 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the pipeline found in a unit."""
+    """What the pipeline found in a unit; `opening` is where the sentence with the lead ends."""
 
     unit: Unit
     findings: tuple[Finding, ...]
     aliases: tuple[tuple[str, str, int, int], ...]
     lead: tuple[str, int, int] | None
+    opening: int = 0
 
 
 class Reader:
@@ -137,11 +138,12 @@ class Reader:
             )
             for alias in resolved.aliases
         )
-        lead = None
+        lead, opening = None, 0
         if resolved.lead_name is not None:
             span = doc[resolved.lead_name.start : resolved.lead_name.end]
             lead = (resolved.lead_name.text, span.start_char, span.end_char)
-        return Reading(unit, findings, aliases, lead)
+            opening = max(doc[span.end - 1].sent.end_char, span.end_char)
+        return Reading(unit, findings, aliases, lead, opening)
 
 
 @lru_cache(maxsize=4)

@@ -234,7 +234,8 @@ def import_table(
     with connect(target(server, kb, token, settings), settings) as services:
         operation = _import(services, start, file, quiet=as_json)
     if operation.state != knowledge_pb2.Operation.STATE_SUCCEEDED:
-        raise RequestRejected(f"{file.name}: {operation.problem.message}")
+        message = operation.problem.message
+        raise RequestRejected(message if file.name in message else f"{file.name}: {message}")
     if as_json:
         print_json(outcome_json(operation.outcome))
         return

@@ -20,6 +20,7 @@ from kb.quantity import Date
 from reasoner.policy import parse_atom
 from reasoner.verify import verify_bytes
 from server.knowledge import create_knowledge
+from server.links import LINKER
 from server.settings import Settings
 
 pytestmark = pytest.mark.shared
@@ -78,7 +79,11 @@ def test_names_are_linked_to_titles_with_the_quote_of_the_passage(corpus: Corpus
     knowledge = corpus.live.services.knowledge
     assert corpus.responses[-1].summary.links_asserted > 30
     request = knowledge_pb2.ListStatementsRequest(dimension="same_as", page_size=1000)
-    links = {one.subject: one for one in knowledge.ListStatements(request).statements}
+    links = {
+        one.subject: one
+        for one in knowledge.ListStatements(request).statements
+        if all(evidence.extractor == LINKER for evidence in one.evidence)
+    }
     for link in links.values():
         name = link.value.entity
         assert link.subject.startswith(f"{name} (")
