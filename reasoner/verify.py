@@ -2158,6 +2158,7 @@ class Examination:
         self.out_of_scope = False
         self.used_sources: set[str] = set()
         self.lookup_sources: set[str] = set()
+        self.quoted_facts: set[str] = set()
         self.aggregate_results: dict[str, str] = {}
         self.used_rules: set[str] = set()
 
@@ -2471,7 +2472,9 @@ class Examination:
                     )
                 if atom is None:
                     extractors.add(item["extractor"])
-                elif quote.rstrip(". \n") != atom:
+                    continue
+                self.quoted_facts.add(source)
+                if quote.rstrip(". \n") != atom:
                     self._check_fact_quote(quote, atom, f"statements/{name}/evidence/{index}")
         self.used_sources = used
         count = len(certificate["statements"])
@@ -2984,6 +2987,11 @@ class Examination:
     def _check_lookup(self, lookup: Call) -> None:
         rows = set(lookup.answers.rows.get(lookup.sign, {}))
         sources = self.certificate["sources"]
+        for name in self.quoted_facts if self.texts is not None else ():
+            assert self.texts is not None
+            facts = self.texts.facts(name, sources[name])
+            if not rows.issuperset(facts.matching(lookup.sign, lookup.pattern)):
+                reject("LOOKUP_MISMATCH", lookup.where, "a facts file that is quoted holds more")
         match lookup.basis:
             case "facts":
                 files = {
@@ -3020,6 +3028,11 @@ class Examination:
                 if rows != {row for row in expected if _agrees(lookup.pattern, row)}:
                     reject("LOOKUP_MISMATCH", lookup.where, "the request says otherwise")
             case "provenance" | "identity":
+                known = self.certificate["statements"].get(_name_of(lookup.pattern), {})
+                for item in known.get("evidence", ()):
+                    row = (lookup.pattern[0], f'"doc:{item["source_sha256"]}"')
+                    if _agrees(lookup.pattern, row) and row not in rows:
+                        reject("LOOKUP_MISMATCH", lookup.where, "the statement stands elsewhere")
                 if _COMPUTED.get(lookup.sign) != lookup.basis:
                     reject("LOOKUP_MISMATCH", lookup.where, f"{lookup.sign} is not computed")
             case "table":
@@ -3603,6 +3616,11 @@ def _renamed(tree: Tree) -> Tree:
 
 def _agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item is None or item == value for item, value in zip(pattern, row, strict=True))
+
+
+def _name_of(call: Arguments) -> str:
+    """Give the text that a call begins with, or nothing."""
+    return call[0][1:-1] if call and call[0] and call[0][0] == '"' else ""
 
 
 def _folded(name: str) -> str:
