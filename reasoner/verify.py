@@ -1819,14 +1819,19 @@ class Texts:
 
     `texts` maps the digest of a decoded text to the text itself. `tables` are tables that are at
     hand by file name, each with the digest of its source: declarations that name one are held
-    against it even where the certificate does not cite it.
+    against it even where the certificate does not cite it. `originals` are the digests of sources
+    whose bytes were decoded here.
     """
 
     def __init__(
-        self, texts: Mapping[str, str], tables: Mapping[str, tuple[str, str]] | None = None
+        self,
+        texts: Mapping[str, str],
+        tables: Mapping[str, tuple[str, str]] | None = None,
+        originals: Iterable[str] = (),
     ) -> None:
         self._texts = texts
         self.tables = tables or {}
+        self.originals = frozenset(originals)
         self._checked: set[str] = set()
         self._facts: dict[str, Calls] = {}
 
@@ -2015,6 +2020,7 @@ class Folder(Mapping[str, str]):
     def __init__(self, path: Path, sources: Mapping[str, Mapping[str, str]]) -> None:
         self._found: dict[str, str] = {}
         self.tables: dict[str, tuple[str, str]] = {}
+        self.originals: set[str] = set()
         wanted = {record["text_sha256"]: source for source, record in sources.items()}
         for file in sorted(item for item in path.rglob("*") if item.is_file()):
             data = file.read_bytes()
@@ -2024,6 +2030,7 @@ class Folder(Mapping[str, str]):
                 for text in decodings(data):
                     if hashlib.sha256(text.encode()).hexdigest() == target:
                         self._found[target] = text
+                        self.originals.add(digest)
                         break
                 else:
                     if sources[digest]["decoder"].partition("/")[0] in ("text", "table", "facts"):
@@ -2482,12 +2489,13 @@ class Examination:
             self.not_given.append("the source texts: quotes were not compared with them")
         elif count:
             self.checked.append(f"the quotes of {count} statements stand in their sources")
-        decoders = sorted(
-            {sources[source]["decoder"] for source in used}
-            - {"text/1", "table/1", "markdown/1", "facts/1", "passages-json/1"}
-        )
-        if decoders:
-            self.trusted.append(f"the decoding of sources by {', '.join(decoders)}")
+        undecoded = used - (texts.originals if texts is not None else set())
+        if undecoded:
+            decoders = ", ".join(sorted({sources[source]["decoder"] for source in undecoded}))
+            self.trusted.append(
+                f"the decoding of {len(undecoded)} sources by {decoders}: their originals were not "
+                "decoded here"
+            )
         if extractors:
             self.trusted.append(f"that {', '.join(sorted(extractors))} read the quotes rightly")
         if count:
@@ -3785,7 +3793,7 @@ def verify_in_folder(data: bytes, options: argparse.Namespace) -> Report:
             sources = read_canonical(data)["sources"]
             check_shape(sources, SHAPE["sources"], "sources")
             folder = Folder(options.sources, sources)
-            texts = Texts(folder, folder.tables)
+            texts = Texts(folder, folder.tables, folder.originals)
         except Rejected as found:
             return Report(False, found.rejection, found.where, found.message)
         except (KeyError, TypeError):
