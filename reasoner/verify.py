@@ -3698,6 +3698,10 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
 # ---------------------------------------------------------------- entry points
 
 
+_LARGE = 1_000_000
+"""Bytes from which garbage collection waits until a certificate is examined."""
+
+
 def verify_bytes(
     data: bytes,
     sources: Mapping[str, str] | Texts | None = None,
@@ -3710,6 +3714,9 @@ def verify_bytes(
     Never raises for what a certificate holds: a rejection is in the report.
     """
     texts = Texts(sources) if isinstance(sources, Mapping) else sources
+    pause = len(data) > _LARGE and gc.isenabled()
+    if pause:  # a large certificate is many small objects and no cycles
+        gc.disable()
     try:
         return Examination(data, texts).run(expect_policy, expect_goal)
     except Rejected as found:
@@ -3719,6 +3726,9 @@ def verify_bytes(
     except (TypeError, KeyError, AttributeError, ValueError, IndexError) as error:
         message = f"a field has the wrong type or form: {type(error).__name__} {error}"
         return Report(False, "STRUCTURE", "", message)
+    finally:
+        if pause:
+            gc.enable()
 
 
 # ---------------------------------------------------------------- command line
