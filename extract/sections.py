@@ -115,7 +115,7 @@ def _subject(section: Section, reader: Reader) -> Subject | None:
 def names_entity(text: str, reader: Reader) -> bool:
     """Whether a heading names an entity: it ends as names of organisations do, or is all name."""
     words = text.split()
-    if ends_like_organisation(text, reader):
+    if ends_like_organisation(text, reader) or reader.is_listed(text):
         return True
     if not words or any(word.strip(".,").lower() in _GENERIC for word in words):
         return False
