@@ -10,6 +10,7 @@ from pathlib import Path
 from extract.pack import Pack
 from extract.packs import PACK_FILE, load_pack
 from kb.errors import AlreadyExists
+from reasoner.atom import is_predicate_name
 
 from .errors import RequestRejected
 from .nearest import nearest
@@ -95,8 +96,13 @@ NEW_RELATION = """\
 def new_pack(directory: Path, name: str) -> tuple[Path, ...]:
     """Write a small pack that works; gives the files.
 
-    Raises AlreadyExists where the directory is there.
+    Raises RequestRejected for a name that cannot stand in identifiers, and AlreadyExists where the
+    directory is there.
     """
+    if not is_predicate_name(name):
+        raise RequestRejected(
+            f"{name!r} is no name for a pack; expected letters, digits and _, a small letter first"
+        )
     if directory.exists():
         raise AlreadyExists(f"{directory} exists; expected a new directory")
     relations = directory / "relations"
