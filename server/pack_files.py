@@ -69,7 +69,6 @@ def _holds(folder: Path, name: str) -> bool:
 def new_pack(directory: Path, name: str) -> tuple[Path, ...]:
     """Write a small pack that works, to be changed; gives the files, sorted.
 
-<<<<<<< HEAD
     Raises AlreadyExists where the directory is there, and RequestRejected for a name that cannot
     be the id of a policy.
     """
@@ -77,14 +76,6 @@ def new_pack(directory: Path, name: str) -> tuple[Path, ...]:
         raise RequestRejected(
             f"{name!r} is no name of a pack; expected a lower-case letter, then letters, digits "
             "and _"
-=======
-    Raises RequestRejected for a name that cannot stand in identifiers, and AlreadyExists where the
-    directory is there.
-    """
-    if not is_predicate_name(name):
-        raise RequestRejected(
-            f"{name!r} is no name for a pack; expected letters, digits and _, a small letter first"
->>>>>>> e2d3a454e2399236c298843d5e1252decf1e98f4
         )
     if directory.exists():
         raise AlreadyExists(f"{directory} exists; expected a new directory")
