@@ -36,7 +36,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DOCUMENTS = HERE / "documents"
 POLICY = HERE / "supplier_onboarding.lp"
-OUTPUT = ROOT / "demo-output"
 VALID_ON = "2026-03-01"
 CHUNK = 256 * 1024
 
@@ -89,10 +88,10 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def server(directory: Path, *, keep: bool) -> Iterator[tuple[str, str]]:
+def server(directory: Path, log_file: Path, *, keep: bool) -> Iterator[tuple[str, str]]:
     """Serve the knowledge base on free loopback ports; gives the addresses of gRPC and HTTP."""
     serve = ("serve", "--kb", str(directory), "--port", "0", "--http-port", "0")
-    with (OUTPUT / "server.log").open("w") as log:
+    with log_file.open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "server", *serve],
             cwd=ROOT,
@@ -105,7 +104,7 @@ def server(directory: Path, *, keep: bool) -> Iterator[tuple[str, str]]:
     found = re.search(r"gRPC (\S+), HTTP (\S+)", line)
     try:
         if found is None:
-            raise SystemExit(f"the server did not start; see {OUTPUT / 'server.log'}")
+            raise SystemExit(f"the server did not start; see {log_file}")
         console.print(f"[dim]{line.strip()}[/dim]")
         yield found[1], found[2]
     except BaseException:
@@ -214,22 +213,27 @@ def ask(channel: grpc.Channel) -> None:
                 raise SystemExit(f"the question {question!r} was not answered")
 
 
-def check(channel: grpc.Channel, decision: common_pb2.Decision) -> Path:
+def shown(path: Path) -> str:
+    """Write a path as it is seen from the checkout."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def check(channel: grpc.Channel, decision: common_pb2.Decision, output: Path) -> Path:
     """Export a certificate, verify it with the standard library alone, and break a copy."""
-    certificate = OUTPUT / "certificate.json"
+    certificate = output / "certificate.json"
     certificate.write_bytes(
         export(channel, decision.certificate, certificate_pb2.EXPORT_FORMAT_JSON)
     )
-    sources = OUTPUT / "sources"
+    sources = output / "sources"
     write_sources(channel, certificate, sources)
-    page = OUTPUT / "certificate.html"
+    page = output / "certificate.html"
     page.write_bytes(export(channel, decision.certificate, certificate_pb2.EXPORT_FORMAT_HTML))
     for path in (certificate, sources, page):
-        console.print(f"  wrote {path.relative_to(ROOT)}")
+        console.print(f"  wrote {shown(path)}")
     accepted = verify(certificate, sources)
     if accepted.returncode != 0:
         raise SystemExit(f"the certificate was rejected: {accepted.stdout}{accepted.stderr}")
-    broken = OUTPUT / "certificate-broken.json"
+    broken = output / "certificate-broken.json"
     quote = next(
         evidence["quote"]
         for statement in json.loads(certificate.read_bytes())["statements"].values()
@@ -258,8 +262,8 @@ def write_sources(channel: grpc.Channel, certificate: Path, folder: Path) -> Non
 
 def verify(certificate: Path, sources: Path) -> subprocess.CompletedProcess[str]:
     """Run the independent verifier, isolated from everything installed."""
-    arguments = ["-I", "reasoner/verify.py", str(certificate.relative_to(ROOT))]
-    arguments += ["--sources", str(sources.relative_to(ROOT))]
+    arguments = ["-I", "reasoner/verify.py", shown(certificate)]
+    arguments += ["--sources", shown(sources)]
     console.print(f"[dim]$ python {' '.join(arguments)}[/dim]")
     result = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, text=True, capture_output=True, check=False
@@ -290,14 +294,23 @@ def main() -> int:
     """Run all steps; 0 where every one did what it should."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keep", action="store_true", help="leave the server running")
-    keep = parser.parse_args().keep
+    parser.add_argument("--output", type=Path, default=ROOT / "demo-output", help="a new folder")
+    chosen = parser.parse_args()
+    keep, output = chosen.keep, chosen.output.resolve()
     started = time.monotonic()
-    shutil.rmtree(OUTPUT, ignore_errors=True)
-    OUTPUT.mkdir()
-    knowledge = OUTPUT / "kb"
+    if output == ROOT / "demo-output":
+        shutil.rmtree(output, ignore_errors=True)
+    elif output.exists():
+        raise SystemExit(f"{output} exists; expected a new folder")
+    output.mkdir(parents=True)
+    knowledge = output / "kb"
     heading(1, "A knowledge base, nineteen documents, a policy")
-    command("init", str(knowledge.relative_to(ROOT)))
-    with server(knowledge, keep=keep) as (address, web), grpc.insecure_channel(address) as channel:
+    command("init", shown(knowledge))
+    log_file = output / "server.log"
+    with (
+        server(knowledge, log_file, keep=keep) as (address, web),
+        grpc.insecure_channel(address) as channel,
+    ):
         ingest(channel)
         policy = publish(channel)
         heading(2, "Goals: may this supplier be onboarded?")
@@ -305,11 +318,11 @@ def main() -> int:
         heading(3, "Questions in English")
         ask(channel)
         heading(4, "Export and verify")
-        page = check(channel, decisions[GOALS[0][0]])
+        page = check(channel, decisions[GOALS[0][0]], output)
         heading(5, "SPARQL over HTTP: companies with an ordinary activity")
         query(web)
         console.print(
-            f"\nDone in {time.monotonic() - started:.0f} s. Open {page.relative_to(ROOT)} "
+            f"\nDone in {time.monotonic() - started:.0f} s. Open {shown(page)} "
             "in a browser to see the proof."
         )
         if keep:
