@@ -18,7 +18,7 @@ from .mentions import Name
 from .normalize import FoundDate
 from .pack import Pack, PackDimension, Pattern, Relation, ValidityScope
 from .phrase import Path, Phrase, TextPattern, compile_pattern
-from .polarity import sentence_modality, sentence_polarity
+from .polarity import clause_around, sentence_modality, sentence_polarity
 from .read_text import ReadText
 from .slots import Slots
 from .subjects import Subjects
@@ -253,7 +253,7 @@ class _Sentences:
             rule.relation.validity is not ValidityScope.NONE
             and rule.dimension.kind is not DimensionKind.TIME
         ):
-            validity = find_validity(text)
+            validity = find_validity(clause_around(text, here, there))
         return Finding(
             subject=subject,
             mention=self.doc[mention.start : mention.end].text if mention else "",
