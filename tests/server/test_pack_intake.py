@@ -70,7 +70,7 @@ def test_what_is_no_pack_or_no_knowledge_base_changes_nothing(pack: Path, tmp_pa
 def test_a_trial_tells_what_is_stated_refused_and_unread(pack: Path, tmp_path: Path) -> None:
     file = tmp_path / "note.md"
     file.write_text(
-        "# Note\n\nKind: Screw press\n\n## Press No. 7\n\nKind: Spoon\n\n"
+        "# Notes\n\nKind: Screw press\n\n## Press No. 7\n\nKind: Spoon\n\n"
         "Press No. 7 was not checked on 5 February 2026. It is blue and loud.\n\n"
         "## Press No. 8\n\nOwner: Borealis Works\n"
     )
@@ -82,7 +82,7 @@ def test_a_trial_tells_what_is_stated_refused_and_unread(pack: Path, tmp_path: P
         "Kind: Screw press",
         "Press No. 7\n\nKind: Spoon",
     ]
-    assert trial.unread[0] == (1, "# Note")
+    assert trial.unread[0] == (1, "# Notes")
     assert trial.unread[-1] == (9, "It is blue and loud.")
     form = trial.to_json()
     assert form["unread"][-1] == {"line": 9, "text": "It is blue and loud."}  # type: ignore[index]
