@@ -488,7 +488,8 @@ def _validity(
     ]
     day = conclusion.valid_on
     if day is not None and any(step["kind"] == "request" for step in steps):
-        following = day + datetime.timedelta(days=1)
+        is_last = day == datetime.date.max
+        following = None if is_last else day + datetime.timedelta(days=1)
         intervals.append({"start": _day(day), "end": _day(following)})
     start = max((item["start"] for item in intervals if item["start"]), default=None)
     end = min((item["end"] for item in intervals if item["end"]), default=None)

@@ -35,7 +35,7 @@ from .openness import (
     undetermined_requirements,
     write_requirement,
 )
-from .prelude import atoms_of, prelude
+from .prelude import COMPUTED, atoms_of, prelude
 from .slice import Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
@@ -89,6 +89,9 @@ def decide(
     SelfCheckFailed if our checker refuses our certificate.
     """
     _check_goal(request.goal, policy, facts, known)
+    for atom in request.assumptions:
+        if atom.signature in COMPUTED:
+            raise GoalRejected(f"{atom} cannot be assumed; {atom.predicate} is built in")
     assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
     if assumed:
         facts = facts.with_facts(assumed)
