@@ -8,7 +8,8 @@ whole title. Elsewhere a pronoun stands for the subject of the sentence before.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -95,9 +96,9 @@ def bare_title(title: str) -> str:
 
 @dataclass(slots=True)
 class _State:
-    """Reading state: entities by name met so far, and the subject of the sentence before."""
+    """Reading state: entities by name met so far, and the last subject of a sentence."""
 
-    names: dict[str, str] = field(default_factory=dict)
+    names: MutableMapping[str, str]
     subject: str | None = None
     subject_at: int = 0
     gender: dict[str, str] = field(default_factory=dict)
@@ -119,7 +120,7 @@ def resolve(
     elsewhere in the document to entities; `kinds` maps a kind of entity to the nouns that call
     something so.
     """
-    state = _State(names=dict(known))
+    state = _State(names=ChainMap({}, dict(known)))
     noun_kind = {noun: kind for kind in sorted(kinds) for noun in kinds[kind]}
     lead = _lead_name(doc, names, anchor)
     anchor_forms = _anchor_forms(anchor, lead)
@@ -164,10 +165,9 @@ def resolve(
             mentions.append(mention)
             if first_subject is None and _is_subject(doc, mention):
                 first_subject = mention
+                state.subject = mention.entity
+                state.subject_at = mention.antecedent
             index = mention.end
-        if first_subject is not None:
-            state.subject = first_subject.entity
-            state.subject_at = first_subject.antecedent
     return Resolved(tuple(mentions), tuple(aliases), anchor, kind, lead)
 
 

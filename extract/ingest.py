@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from kb.dimension import Dimension
 from kb.document import Document
-from kb.statement import ALWAYS, Entity, Polarity, Text, Validity
+from kb.statement import ALWAYS, Entity, Polarity, Text
 
-from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
+from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .coreference import bare_title
 from .extractor import Extraction, Extractor, Progress, extract
-from .labels import SAME_AS, read_labels
+from .labels import read_labels
 from .layout import Cell, Paragraph, Section, Table, read_layout
 from .letterhead import read_head
 from .mentions import NameIndex
@@ -19,13 +19,12 @@ from .normalize import Mended, fold, mend
 from .pack import Pack, ValidityScope
 from .patterns import DOCUMENT, Finding
 from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
-from .sections import About, read_sections
+from .sections import About, is_label, read_sections
 from .tables import read_table
 from .titles import calls_by_bare_name
 
-KNOWN_AS = "known_as"
-LONGEST_OPENING = 600
-"""Code points of a title with the first sentence below it that are quoted whole."""
+_LONGEST_UNIT = 20_000
+"""Code points read at once."""
 
 
 class PatternExtractor:
@@ -52,22 +51,21 @@ class PatternExtractor:
         Raises ModelUnavailable.
         """
         reader = reader_for(self._packs, self._model)
-        sections = read_layout(document)
-        context = _Context(document, reader, self._kb_dimensions)
+        sections = read_layout(document, is_label=lambda label: is_label(label, reader))
+        context = _Context(document, sections, reader, self._kb_dimensions)
         total = len(sections)
-        yield Progress(0, total, *context.read_lines(sections))
-        waiting: list[Section] = []
+        yield Progress(0, total, *context.read_lines())
+        waiting: list[int] = []
 
         def units() -> Iterator[Unit]:
-            for section in sections:
-                unit = context.unit(section)
-                if unit is not None:
-                    waiting.append(section)
+            for number in range(total):
+                for unit in context.units(number):
+                    waiting.append(number)
                     yield unit
 
-        for done, reading in enumerate(reader.read(units()), start=1):
-            section = waiting[done - 1]
-            yield Progress(done, total, context.candidates_of(reading, section))
+        for place, reading in enumerate(reader.read(units())):
+            number = waiting[place]
+            yield Progress(number, total, context.candidates_of(reading, number))
         yield Progress(total, total, ())
 
 
@@ -88,92 +86,98 @@ def ingest_document(
 
 
 class _Context:
-    """What is known of a document while it is read."""
+    """What is known of a document while it is read; sections go by their number."""
 
     def __init__(
-        self, document: Document, reader: Reader, kb_dimensions: Sequence[Dimension]
+        self,
+        document: Document,
+        sections: Sequence[Section],
+        reader: Reader,
+        kb_dimensions: Sequence[Dimension],
     ) -> None:
         self.document = document
+        self.sections = sections
         self.reader = reader
         self.kb_dimensions = kb_dimensions
-        self.about = About((), ())
+        none = len(sections)
+        self.about = About((None,) * none, (ALWAYS,) * none)
         self.titles: NameIndex = {}
-        self.subjects: dict[int, str] = {}
-        self.validities: dict[int, Validity] = {}
+        self.names: NameIndex = {}
 
-    def read_lines(
-        self, sections: Sequence[Section]
-    ) -> tuple[tuple[Candidate, ...], tuple[Rejection, ...]]:
-        """Read labels, headings and tables; note the subject and validity of each section."""
+    def read_lines(self) -> tuple[tuple[Candidate, ...], tuple[Rejection, ...]]:
+        """Read labels, headings and tables; note subjects, validity and names."""
         candidates: list[Candidate] = []
         rejected: list[Rejection] = []
+        document, sections, reader = self.document, self.sections, self.reader
         if sections and sections[0].titled:
             headings = (section.heading for section in sections)
-            self.titles = self.reader.index_titles(
+            self.titles = reader.index_titles(
                 heading.text for heading in headings if heading is not None
             )
         elif sections:
-            self.about = read_sections(self.document, sections, self.reader)
-            for section, subject, validity in zip(
-                sections, self.about.subjects, self.about.validities, strict=True
-            ):
-                self.validities[id(section)] = validity
-                if subject is not None:
-                    self.subjects[id(section)] = subject.name
-            lines = read_labels(self.document, sections, self.about, self.reader)
+            self.about = read_sections(document, sections, reader)
+            lines = read_labels(document, sections, self.about, reader)
             candidates.extend(lines.candidates)
             rejected.extend(lines.rejected)
-            own = document_subject(self.document)
+            own = document_subject(document)
             stated = {line.dimension for line in candidates if line.subject == own}
-            candidates.extend(read_head(self.document, sections, self.reader, stated=stated))
+            candidates.extend(read_head(document, sections, reader, stated=stated))
             for line in candidates:
                 if isinstance(line.value, Entity):
                     self.about.known.setdefault(line.value.name, line.value.name)
+            self.names = reader.index_names(self.about.known)
         for section in sections:
             for block in section.blocks:
                 if isinstance(block, Table):
-                    rows = read_table(block, self.document, self.reader.packs, self.kb_dimensions)
+                    rows = read_table(block, document, reader, self.kb_dimensions)
                     candidates.extend(rows.candidates)
                     rejected.extend(rows.rejected)
         return tuple(candidates), tuple(rejected)
 
-    def unit(self, section: Section) -> Unit | None:
-        """Give the running text of a section as one unit, paragraphs apart by a line end."""
+    def units(self, number: int) -> Iterator[Unit]:
+        """Give the running text of a section in units, paragraphs apart by a line end."""
+        section = self.sections[number]
         pieces: list[str] = []
         offsets: list[int] = []
         for block in section.blocks:
             if not isinstance(block, Paragraph):
                 continue
-            mended = mend(self.document.text[block.start : block.end], start=block.start)
-            if not mended.text.strip():
-                continue
-            if pieces:
-                pieces.append("\n")
-                offsets.append(offsets[-1])
-            pieces.append(mended.text.rstrip())
-            offsets.extend(mended.offsets[: len(pieces[-1])])
-        if not pieces:
-            return None
-        text, trimmed = "".join(pieces), 0
-        trimmed = len(text) - len(text.lstrip())
-        mended = Mended(text[trimmed:], tuple(offsets[trimmed:]))
+            for start, end in _parts(self.document.text, block):
+                mended = mend(self.document.text[start:end], start=start)
+                text = mended.text.strip()
+                if not text:
+                    continue
+                if pieces and len(offsets) + len(text) > _LONGEST_UNIT:
+                    yield self._unit(number, "".join(pieces), offsets)
+                    pieces, offsets = [], []
+                if pieces:
+                    pieces.append("\n")
+                    offsets.append(offsets[-1])
+                skipped = len(mended.text) - len(mended.text.lstrip())
+                pieces.append(text)
+                offsets.extend(mended.offsets[skipped : skipped + len(text)])
+        if pieces:
+            yield self._unit(number, "".join(pieces), offsets)
+
+    def _unit(self, number: int, text: str, offsets: Sequence[int]) -> Unit:
+        section = self.sections[number]
         anchor = section.heading.text if section.titled and section.heading else None
-        if anchor is None:
-            anchor = self._anchor(section, mended)
-        known = tuple(sorted(self.about.known.items()))
-        return Unit(mended, anchor, section.titled, known, self.titles)
+        subject = self.about.subjects[number]
+        if anchor is None and subject is not None and text.startswith(bare_title(subject.name)):
+            anchor = subject.name
+        return Unit(
+            Mended(text, tuple(offsets)),
+            anchor,
+            section.titled,
+            self.about.known,
+            self.names,
+            self.titles,
+        )
 
-    def _anchor(self, section: Section, text: Mended) -> str | None:
-        """Give the section's subject if its running text opens with that name."""
-        subject = self.subjects.get(id(section))
-        if subject is not None and text.text.startswith(bare_title(subject)):
-            return subject
-        return None
-
-    def candidates_of(self, reading: Reading, section: Section) -> tuple[Candidate, ...]:
+    def candidates_of(self, reading: Reading, number: int) -> tuple[Candidate, ...]:
         """Turn findings into candidates: spans back into the document, validity of the section."""
         document, extractor = self.document, self.reader.extractor
-        text = reading.unit.text
+        section, text = self.sections[number], reading.unit.text
         candidates = []
         for finding in reading.findings:
             start, end = text.source_span(finding.start, finding.end)
@@ -182,7 +186,7 @@ class _Context:
             validity = finding.validity
             scoped = finding.relation.validity is ValidityScope.SECTION
             if validity == ALWAYS and scoped and finding.polarity is Polarity.AFFIRMED:
-                validity = self.validities.get(id(section), ALWAYS)
+                validity = self.about.validities[number]
             candidates.append(
                 Candidate(
                     subject=finding.subject
@@ -231,7 +235,7 @@ class _Context:
         """Give the span of a title with the first sentence below it, or with its first name."""
         start = heading.start
         _, stop = text.source_span(lead[0], max(lead[1], end))
-        if stop - start > LONGEST_OPENING:
+        if stop - start > LONGEST_QUOTE:
             _, stop = text.source_span(*lead)
         return _trimmed(self.document.text, start, stop)
 
@@ -247,6 +251,18 @@ def _resembles(name: str, anchor: str) -> bool:
     """Whether a name shares a word with a title, so that it may be the same name in full."""
     words = {word for word in fold(anchor).split() if len(word) > 2}
     return bool(words & set(fold(name).split()))
+
+
+def _parts(text: str, block: Paragraph) -> Iterator[tuple[int, int]]:
+    """Cut a paragraph that is longer than a unit, at ends of sentences or else of words."""
+    start = block.start
+    while block.end - start > _LONGEST_UNIT:
+        stop = start + _LONGEST_UNIT
+        cut = max(text.rfind(". ", start, stop) + 1, text.rfind(".\n", start, stop) + 1)
+        cut = cut if cut > start else max(text.rfind(" ", start, stop), start + 1)
+        yield start, cut
+        start = cut
+    yield start, block.end
 
 
 def _named(

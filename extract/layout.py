@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kb.document import Document
@@ -76,6 +76,9 @@ _LABEL = re.compile(
     r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\*\*|__)?(?P<label>[^\W\d_][^:|\n]{0,70}?)(?:\*\*|__)?\s?:"
     r"(?:\*\*|__)?\s+(?P<value>\S.*?)\s*$"
 )
+_LABEL_ALONE = re.compile(
+    r"\s*(?:\*\*|__)?(?P<label>[^\W\d_][^:|\n]{0,70}?)(?:\*\*|__)?\s?:(?:\*\*|__)?\s*$"
+)
 _DOTTED = re.compile(
     r"\s*(?P<label>[^\W\d_][^:|\n]{0,70}?)\s?(?:\.{4,}|\t+)\s*(?P<value>\S.*?)\s*$"
 )
@@ -83,13 +86,24 @@ _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _MANY_WORDS = 9
 
 
-def read_layout(document: Document) -> tuple[Section, ...]:
-    """Give the sections of a document in text order."""
+IsLabel = Callable[[str], bool]
+
+
+def any_label(label: str) -> bool:  # noqa: ARG001 - the widest test of labels
+    """Take every label for one."""
+    return True
+
+
+def read_layout(document: Document, *, is_label: IsLabel = any_label) -> tuple[Section, ...]:
+    """Give the sections of a document in text order.
+
+    Only lines whose label passes `is_label` are label lines; the others are running text.
+    """
     if document.media_type in ("text/csv", "text/tab-separated-values"):
         return (_table_section(document),)
     if document.media_type == "application/json":
         return tuple(_titled_passages(document))
-    return tuple(_sections(document))
+    return tuple(_sections(document, is_label))
 
 
 def _titled_passages(document: Document) -> Iterator[Section]:
@@ -108,14 +122,15 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _sections(document: Document) -> Iterator[Section]:
+def _sections(document: Document, is_label: IsLabel) -> Iterator[Section]:
     text = document.text
     lines = list(_lines(text))
     markdown = document.media_type == "text/markdown"
-    heads = {} if markdown else _plain_headings(document, lines)
+    heads = {} if markdown else _plain_headings(document, lines, is_label)
     section = Section(None, 0)
     paragraph: list[tuple[int, int]] = []
     rows: list[tuple[int, str]] = []
+    skip_to = 0
 
     def flush() -> None:
         if rows:
@@ -148,9 +163,12 @@ def _sections(document: Document) -> Iterator[Section]:
             if paragraph:
                 flush()
             rows.append((start, line))
-        elif (label := _label_line(start, line)) is not None:
+        elif start < skip_to:
+            continue
+        elif (label := _label_line(lines, index, is_label)) is not None:
             flush()
             section.blocks.append(label)
+            skip_to = label.end
         else:
             if rows:
                 flush()
@@ -164,7 +182,9 @@ def _sections(document: Document) -> Iterator[Section]:
         yield section
 
 
-def _plain_headings(document: Document, lines: list[tuple[int, str]]) -> dict[int, int]:
+def _plain_headings(
+    document: Document, lines: list[tuple[int, str]], is_label: IsLabel
+) -> dict[int, int]:
     """Find headings of plain text: a first line in capitals or alone, and titles of passages."""
     heads: dict[int, int] = {}
     titles = {passage.title for passage in document.passages}
@@ -177,7 +197,7 @@ def _plain_headings(document: Document, lines: list[tuple[int, str]]) -> dict[in
             index + 1 == len(lines) or not lines[index + 1][1].strip()
         )
         short = len(content.split()) <= _MANY_WORDS and content[-1] not in ".:;,"
-        if alone and short and _label_line(start, line) is None:
+        if alone and short and _label_line(lines, index, is_label) is None:
             shouting = content.upper() == content and content.lower() != content
             if first or shouting or (len(titles) > 1 and content in titles):
                 heads[start] = 1 if first else 2
@@ -185,19 +205,42 @@ def _plain_headings(document: Document, lines: list[tuple[int, str]]) -> dict[in
     return heads
 
 
-def _label_line(start: int, line: str) -> LabelLine | None:
+def _label_line(
+    lines: Sequence[tuple[int, str]], index: int, is_label: IsLabel
+) -> LabelLine | None:
+    """Read a label line; the value may stand alone on the line after a label."""
+    start, line = lines[index]
     match = _LABEL.match(line) or _DOTTED.match(line)
-    if match is None or len(match["label"].split()) > _MANY_WORDS:
+    if match is None:
+        return _label_above(lines, index, is_label)
+    label = match["label"].strip()
+    if len(label.split()) > _MANY_WORDS or not is_label(label):
         return None
     stripped = line.strip()
     begin = start + line.find(stripped)
     return LabelLine(
-        label=match["label"].strip(),
+        label=label,
         value=match["value"].strip("*_ "),
         value_start=start + match.start("value"),
         start=begin,
         end=begin + len(stripped),
     )
+
+
+def _label_above(
+    lines: Sequence[tuple[int, str]], index: int, is_label: IsLabel
+) -> LabelLine | None:
+    start, line = lines[index]
+    match = _LABEL_ALONE.match(line)
+    if match is None or index + 1 >= len(lines) or not is_label(match["label"].strip()):
+        return None
+    next_start, following = lines[index + 1]
+    value = following.strip()
+    if not value or _LABEL.match(following) or _LABEL_ALONE.match(following):
+        return None
+    at = next_start + following.find(value)
+    begin = start + line.find(line.strip())
+    return LabelLine(match["label"].strip(), value, at, begin, at + len(value))
 
 
 def _pipe_table(lines: list[tuple[int, str]]) -> list[Block]:
@@ -265,23 +308,25 @@ def _table_section(document: Document) -> Section:
 def _delimited_rows(text: str, delimiter: str) -> Iterator[Row]:
     """Read rows of a delimited table; quoted cells may hold delimiters and line ends."""
     position, size = 0, len(text)
+    stops = re.compile(f"[{re.escape(delimiter)}\n]")
+
+    def stop_after(start: int) -> int:
+        found = stops.search(text, start)
+        return found.start() if found is not None else size
+
     while position < size:
         row_start, cells = position, []
         while True:
             if text.startswith('"', position):
                 close = position + 1
-                while close < size and (text[close] != '"' or text.startswith('""', close)):
-                    close += 2 if text.startswith('""', close) else 1
-                cells.append(
-                    Cell(text[position + 1 : close].replace('""', '"').strip(), position + 1, close)
-                )
-                position = min(close + 1, size)
-                while position < size and text[position] not in (delimiter, "\n"):
-                    position += 1
+                while (close := text.find('"', close)) >= 0 and text.startswith('""', close):
+                    close += 2
+                close = size if close < 0 else close
+                content = text[position + 1 : close].replace('""', '"').strip()
+                cells.append(Cell(content, position + 1, close))
+                position = stop_after(min(close + 1, size))
             else:
-                stop = position
-                while stop < size and text[stop] not in (delimiter, "\n"):
-                    stop += 1
+                stop = stop_after(position)
                 raw = text[position:stop]
                 content = raw.strip()
                 at = position + (raw.find(content) if content else 0)

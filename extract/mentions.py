@@ -50,7 +50,7 @@ class Name:
 def find_names(
     doc: Doc,
     *,
-    known: NameIndex,
+    known: Sequence[NameIndex],
     titles: NameIndex,
     dated: Collection[int],
     suffixes: Collection[str] = (),
@@ -65,7 +65,7 @@ def find_names(
         index, stop = sentence.start, sentence.end
         while index < stop:
             name = (
-                _known_name(doc, index, stop, known)
+                _first_known(doc, index, stop, known)
                 or _quoted_name(doc, index, stop)
                 or _longer(
                     _known_name(doc, index, stop, titles),
@@ -88,6 +88,11 @@ def _longer(titled: Name | None, formed: Name | None) -> Name | None:
     if titled is None or (formed is not None and formed.end >= titled.end):
         return formed
     return titled
+
+
+def _first_known(doc: Doc, index: int, stop: int, known: Sequence[NameIndex]) -> Name | None:
+    found = (_known_name(doc, index, stop, names) for names in known)
+    return next((name for name in found if name is not None), None)
 
 
 def _known_name(doc: Doc, index: int, stop: int, known: NameIndex) -> Name | None:

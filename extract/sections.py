@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kb.document import Document
@@ -25,6 +25,7 @@ _NAMED = re.compile(
     r"\s?\((?P<cue>(?:(?:hereinafter|hereafter|the|in short|short|referred to as)\W+)*)"
     r"[\"“„](?P<alias>[^\"”“]{1,40})[\"”“]\)"
 )
+_BRACKET = re.compile(r"\s*[(\[].*?[)\]]\s*\Z")
 _VALIDITY_LABEL = re.compile(
     r"(?:valid(?:ity)?|period|term|effective|in force|expir\w*|policy period|start|end|inception"
     r"|until|from)\b",
@@ -99,6 +100,17 @@ def subject_labels(reader: Reader) -> frozenset[str]:
     return frozenset().union(*(pack.folded_subject_labels for pack in reader.packs))
 
 
+def is_label(label: str, reader: Reader) -> bool:
+    """Whether a label is one that a pack reads, or one of validity."""
+    folded = fold(label)
+    forms = (folded, fold(_BRACKET.sub("", label)))
+    return (
+        folded in subject_labels(reader)
+        or _VALIDITY_LABEL.match(label) is not None
+        or any(form in pack.relations_by_label for pack in reader.packs for form in forms)
+    )
+
+
 def _subject(section: Section, reader: Reader) -> Subject | None:
     """Give what a section is about: a `Company: ..` line, else a heading that is a name."""
     labels = subject_labels(reader)
@@ -107,13 +119,21 @@ def _subject(section: Section, reader: Reader) -> Subject | None:
         if isinstance(block, LabelLine) and stated and not says_nothing(block.value):
             return Subject(ALIAS.sub("", block.value).strip(), block.start)
     heading = section.heading
-    if heading is not None and names_entity(heading.text, reader):
+    described = heading is not None and (
+        ends_like_organisation(heading.text, reader)
+        or any(isinstance(block, LabelLine) for block in section.blocks)
+    )
+    if heading is not None and described and names_entity(heading.text, reader):
         return Subject(heading.text, heading.start)
     return None
 
 
 def names_entity(text: str, reader: Reader) -> bool:
-    """Whether a heading names an entity: it ends as names of organisations do, or is all name."""
+    """Whether a heading names an entity: it ends as names of organisations do, or looks like one.
+
+    A heading looks like a name if its words are capitals or the tagger takes them for one, and none
+    is a word that heads parts of documents.
+    """
     words = text.split()
     if ends_like_organisation(text, reader):
         return True
@@ -121,13 +141,28 @@ def names_entity(text: str, reader: Reader) -> bool:
         return False
     if any(character.isdigit() for character in text) or text.upper() == text:
         return False
-    return reader.is_name(text)
+    folded = f" {fold(text)} "
+    if any(f" {label} " in folded for label in _heading_labels(reader)):
+        return False
+    return all(word[0].isupper() or word == "&" for word in words) or reader.is_name(text)
+
+
+def _heading_labels(reader: Reader) -> Iterator[str]:
+    """Give the labels of classes that headings state of documents: `letter`, `audit report`."""
+    for pack in reader.packs:
+        for relation in pack.relations:
+            taxonomy = pack.dimension_of[relation.dimension].taxonomy
+            if relation.heading and taxonomy is not None:
+                yield from taxonomy.by_label
 
 
 def ends_like_organisation(text: str, reader: Reader) -> bool:
     """Whether a text ends as names of organisations do: `GmbH`, `Ltd`."""
     words = text.split()
-    return len(words) > 1 and words[-1] in reader.suffixes
+    if len(words) < 2:
+        return False
+    shouted = text.upper() == text and words[-1] in {suffix.upper() for suffix in reader.suffixes}
+    return shouted or words[-1] in reader.suffixes
 
 
 def _validity(document: Document, section: Section) -> Validity:

@@ -14,10 +14,10 @@ from .candidate import Candidate, Rejection
 from .layout import Cell, Row, Table
 from .normalize import end_certain, first_day_certain, fold, read_date
 from .pack import Pack, PackDimension
+from .pipeline import Reader
 from .polarity import says_nothing, value_modality
 from .values import read_value
 
-TABLE_READER = "table/1"
 FROM = frozenset({"valid from", "start", "start date", "from", "effective from", "valid since"})
 UNTIL = frozenset(
     {"valid until", "valid to", "end", "end date", "until", "expires on", "expiry date"}
@@ -74,7 +74,7 @@ def _adopted(known: Dimension) -> PackDimension | None:
 
 
 def read_table(
-    table: Table, document: Document, packs: Sequence[Pack], kb_dimensions: Sequence[Dimension]
+    table: Table, document: Document, reader: Reader, kb_dimensions: Sequence[Dimension]
 ) -> TableReading:
     """Read each row as statements about the entity in its first cell; an empty cell is a gap."""
     header = [fold(cell.text) for cell in table.header]
@@ -83,7 +83,7 @@ def read_table(
     for index, cell in enumerate(table.header[1:], start=1):
         if header[index] in FROM | UNTIL:
             continue
-        dimension = column_dimension(cell.text, packs, kb_dimensions)
+        dimension = column_dimension(cell.text, reader.packs, kb_dimensions)
         if dimension is None:
             rejected.append(Rejection(f"the column {cell.text!r} names no dimension", cell.text))
         else:
@@ -91,7 +91,7 @@ def read_table(
     candidates: list[Candidate] = []
     if columns:
         for row in table.rows:
-            candidates.extend(_read_row(row, header, columns, document, rejected))
+            candidates.extend(_read_row(row, header, columns, document, reader, rejected))
     return TableReading(tuple(candidates), tuple(rejected))
 
 
@@ -100,6 +100,7 @@ def _read_row(
     header: Sequence[str],
     columns: Mapping[int, PackDimension],
     document: Document,
+    reader: Reader,
     rejected: list[Rejection],
 ) -> list[Candidate]:
     quote = document.text[row.start : row.end]
@@ -135,7 +136,7 @@ def _read_row(
                 quote=quote,
                 start=row.start,
                 end=row.end,
-                extractor=TABLE_READER,
+                extractor=reader.table_extractor,
                 modality=value_modality(written),
                 validity=validity,
             )

@@ -26,7 +26,7 @@ import re
 import sys
 import unicodedata
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -255,6 +255,8 @@ _TERM = re.compile(
 
 _PLAIN_ATOM = re.compile(r"(-?_*[a-z][A-Za-z0-9_]*)(?:\((.+)\))?", re.ASCII | re.DOTALL)
 _PLAIN_ARGUMENT = re.compile(rf"({_TERM.pattern})(, |\Z)", re.ASCII)
+_UNKNOWN = "#undetermined"  # stands in possible answers for a value that could not be computed
+_POSSIBLE_ARGUMENT = re.compile(rf"({_TERM.pattern}|{_UNKNOWN})(, |\Z)", re.ASCII)
 
 
 def write_text(text: str) -> str:
@@ -588,9 +590,9 @@ _LOOSE = json.JSONDecoder(strict=False)
 class Reader:
     """Reads atoms, facts, rules and declarations into syntax trees, one statement at a time."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, position: int = 0) -> None:
         self.text = text
-        self.position = 0
+        self.position = position
         self.kind = ""
         self.token = ""
         self.start = 0
@@ -944,7 +946,8 @@ def evaluate(tree: Tree, bindings: Mapping[str, str]) -> Value | None:
     """
     if "operation" not in tree:
         if "variable" in tree:
-            return _value_of(bindings[tree["variable"]])
+            term = bindings[tree["variable"]]
+            return None if term == _UNKNOWN else _value_of(term)
         return _value_of(write_term(tree, _UNBOUND))
     values: list[Value] = []
     for item in tree["arguments"]:
@@ -1578,6 +1581,148 @@ def literal_signatures(literal: Literal) -> Iterator[str]:
                 yield signature(item[kind])
 
 
+# ---------------------------------------------------------------- how long a rule instance holds
+
+_GROWING = frozenset(
+    (
+        *("min", "max", "floor", "ceil", "round", "year", "earliest", "latest", "first_day"),
+        *("last_day", "add_days", "add_months", "add_years", "+"),
+    )
+)
+Days = tuple[datetime.date | None, datetime.date | None]
+
+
+class DayTests:
+    """The tests of a rule instance that depend on the day, which goes into tests only.
+
+    `moves` holds for each variable that depends on the day whether it grows (1) or shrinks (-1) as
+    days go by; `definitions` are computed anew for each day.
+    """
+
+    def __init__(self, rule: Rule, bindings: Mapping[str, str]) -> None:
+        self.bindings = bindings
+        self.days = {
+            literal.tree["arguments"][0].get("variable", "")
+            for literal in rule.body
+            if literal.kind == "positive" and literal.sign == "valid_on/1"
+        }
+        self.moves: dict[str, int | None] = dict.fromkeys(self.days, 1)
+        self.definitions: list[Planned] = []
+        self.tests: list[Literal] = []
+        bound = set[str]().union(
+            *(item.names for item in rule.body if item.kind in ("positive", "aggregate"))
+        )
+        comparisons = [item for item in rule.body if item.kind == "comparison"]
+        for planned in ordered(comparisons, bound, rule.head_names):
+            literal = planned.literal
+            if self.moves.keys().isdisjoint(literal.variables):
+                continue
+            if planned.assigns:
+                self.definitions.append(planned)
+                tree = literal.tree
+                is_left = tree["left"].get("variable") == planned.assigns
+                self.moves[planned.assigns] = self.move(tree["right" if is_left else "left"])
+            else:
+                self.tests.append(literal)
+        self.flows = (
+            "" in self.days
+            or None in self.moves.values()
+            or not rule.head_names.isdisjoint(self.moves)
+            or any(
+                not literal.variables.isdisjoint(self.moves)
+                for literal in rule.body
+                if literal.kind != "comparison" and literal.sign != "valid_on/1"
+            )
+        )
+
+    def move(self, tree: Tree) -> int | None:
+        """Tell how a value moves as days go by; None if that is not known."""
+        if "variable" in tree:
+            return self.moves.get(tree["variable"], 0)
+        if self.moves.keys().isdisjoint(expression_variables(tree)):
+            return 0
+        name, arguments = tree["operation"], tree["arguments"]
+        inner = [self.move(item) for item in arguments]
+        if None in inner:
+            return None
+        numbers = [move or 0 for move in inner]
+        if name in ("days", "months", "years", "year") and not all(map(self._is_exact, arguments)):
+            return None
+        if name in ("days", "months", "years"):
+            numbers[0] = -numbers[0]
+        elif name == "-":
+            numbers[-1] = -numbers[-1]
+        elif name in ("*", "/"):
+            fixed = 1 if numbers[1] == 0 else 0
+            if numbers[fixed] or (name == "/" and not fixed):
+                return None
+            value = evaluate(arguments[fixed], self.bindings)
+            if value is None or value[0] not in ("number", "quantity") or not value[1]:
+                return None
+            sign = 1 if value[1] > 0 else -1
+            return sign * numbers[1 - fixed]
+        elif name not in _GROWING:
+            return None
+        moving = set(numbers) - {0}
+        return moving.pop() if len(moving) == 1 else None
+
+    def _is_exact(self, tree: Tree) -> bool:
+        if not self.moves.keys().isdisjoint(expression_variables(tree)):
+            return True
+        value = evaluate(tree, self.bindings)
+        return value is None or value[0] != "date" or value[1] == value[2]
+
+    def holds(self, literal: Literal, day: datetime.date) -> bool:
+        """Whether a test is true on another day."""
+        term = write_value(("date", day, day))
+        changed = {**self.bindings, **dict.fromkeys(self.days, term)}
+        for planned in self.definitions:
+            value = computed(planned, changed)
+            if value is None:
+                return False
+            changed[planned.assigns] = value
+        return comparison_truth(literal, changed) == TRUE
+
+
+def days_around(rule: Rule, bindings: Mapping[str, str], day: datetime.date) -> Days | None:
+    """Give the days around one on which a rule instance holds as it does; None if only that day.
+
+    Each test must be one that changes once as days go by; the change is found by bisection.
+    """
+    tests = DayTests(rule, bindings)
+    if tests.flows:
+        return None
+    starts: list[datetime.date] = []
+    ends: list[datetime.date] = []
+    for literal in tests.tests:
+        left, right = tests.move(literal.tree["left"]), tests.move(literal.tree["right"])
+        sign = literal.tree["operator"]
+        if left is None or right is None or sign in ("=", "!="):
+            return None
+        if sign in (">", ">="):
+            left, right = right, left
+        if left <= 0 <= right:
+            limit = datetime.date.min
+        elif right <= 0 <= left:
+            limit = datetime.date.max
+        else:
+            return None
+        if tests.holds(literal, limit):
+            continue
+        near, far = day.toordinal(), limit.toordinal()
+        while abs(far - near) > 1:
+            middle = (near + far) // 2
+            if tests.holds(literal, datetime.date.fromordinal(middle)):
+                near = middle
+            else:
+                far = middle
+        if limit == datetime.date.min:
+            starts.append(datetime.date.fromordinal(near))
+        else:
+            ends.append(datetime.date.fromordinal(near + 1))
+    return max(starts, default=None), min(ends, default=None)
+
+
 # ---------------------------------------------------------------- calls with complete answers
 
 
@@ -1692,19 +1837,19 @@ class Texts:
 
     `texts` maps the digest of a decoded text to the text itself. `tables` are tables that are at
     hand by file name, each with the digest of its source: declarations that name one are held
-    against it even where the certificate does not cite it. `originals` are the sources whose own
-    bytes are at hand, None where nobody looked.
+    against it even where the certificate does not cite it. `originals` are the digests of sources
+    whose bytes were decoded here.
     """
 
     def __init__(
         self,
         texts: Mapping[str, str],
         tables: Mapping[str, tuple[str, str]] | None = None,
-        originals: Collection[str] | None = None,
+        originals: Iterable[str] = (),
     ) -> None:
         self._texts = texts
         self.tables = tables or {}
-        self.originals = originals
+        self.originals = frozenset(originals)
         self._checked: set[str] = set()
         self._facts: dict[str, tuple[Calls, dict[tuple[int, int], Ground]]] = {}
 
@@ -1739,22 +1884,62 @@ class Texts:
         return self._facts[digest]
 
 
+_FACT_TERM = (
+    r'"(?:[^"\\\n]|\\[^\n])*"|@(?:decimal|date|quantity)\("[^"\\\n]*"\)|-?[0-9]+'
+    r"|(?!not\b)[a-z][A-Za-z0-9_]*"
+)
+_PLAIN_FACT = re.compile(
+    rf"\s*(-?(?!not\b)[a-z][A-Za-z0-9_]*)"
+    rf"(?:\(\s*((?:{_FACT_TERM})(?:\s*,\s*(?:{_FACT_TERM}))*)\s*\))?\s*\.(?![.0-9])",
+    re.ASCII,
+)
+_FACT_ARGUMENTS = re.compile(_FACT_TERM, re.ASCII)
+
+
 def read_facts(text: str, source: str) -> tuple[Calls, dict[tuple[int, int], Ground]]:
-    """Read all facts of a text, also by their spans."""
+    """Read all facts of a text, also by their spans: plain ones fast, others by the full reader."""
     found, places = Calls(), dict[tuple[int, int], Ground]()
-    try:
-        reader = Reader(text)
-        while reader.kind != "end":
+    terms: dict[str, str] = {}
+    position = 0
+    while True:
+        match = _PLAIN_FACT.match(text, position)
+        if match is not None:
+            row = _plain_row(match[2], terms)
+            if row is not None:
+                sign = f"{match[1]}/{len(row)}"
+                found.add(sign, row)
+                places[match.start(1), match.end()] = sign, row
+                position = match.end()
+                continue
+        try:
+            reader = Reader(text, position)
             start = reader.start
+            if reader.kind == "end":
+                return found, places
             tree = reader.atom(reader.expression())
+            if None in arguments(tree):
+                raise Unreadable("it holds a variable", reader.start)
             reader.expect(".")
-            row = arguments(tree)
-            found.add(signature(tree), row)
-            places[start, reader.end] = signature(tree), row
-    except Unreadable as error:
-        line = text.count("\n", 0, error.position) + 1
-        reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
-    return found, places
+        except Unreadable as error:
+            line = text.count("\n", 0, error.position) + 1
+            reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
+        found.add(signature(tree), arguments(tree))
+        places[start, reader.end] = signature(tree), arguments(tree)
+        position = reader.end
+
+
+def _plain_row(written: str | None, terms: dict[str, str]) -> Arguments | None:
+    """Give the arguments of a plain fact in canonical form; None if one is in no form at all."""
+    row: list[str] = []
+    for term in _FACT_ARGUMENTS.findall(written) if written else ():
+        known = terms.get(term)
+        if known is None:
+            try:
+                known = terms[term] = write_value(read_value(term))
+            except ValueError:
+                return None
+        row.append(known)
+    return tuple(row)
 
 
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")
@@ -1903,7 +2088,6 @@ class Folder(Mapping[str, str]):
                 continue  # a source that is needed will be missed
             digest = hashlib.sha256(data).hexdigest()
             if digest in sources:
-                self.originals.add(digest)
                 self._take(file, data, f"sources/{digest}", sources[digest])
             if digest in wanted and digest not in self._found:
                 try:
@@ -1923,6 +2107,7 @@ class Folder(Mapping[str, str]):
         text = decoded(data, decoder)
         if text is not None and hashlib.sha256(text.encode()).hexdigest() == target:
             self._found[target] = text
+            self.originals.add(hashlib.sha256(data).hexdigest())
         elif decoder.partition("/")[0] in NATIVE_DECODERS:
             reject(
                 "SOURCE_MISMATCH",
@@ -2004,6 +2189,11 @@ _COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2"
 _ALWAYS_CLOSED = frozenset(("valid_on/1", "stated_in/2"))
 
 
+def day_after(day: datetime.date) -> datetime.date | None:
+    """Give the next day; None after the last of the calendar."""
+    return None if day == datetime.date.max else day + datetime.timedelta(days=1)
+
+
 def read_day(text: str | None, where: str) -> datetime.date | None:
     """Read a day in its one form, or null."""
     if text is None:
@@ -2045,14 +2235,14 @@ class Examination:
         self.reads: dict[Ground, list[Ground]] = {}
         self.closed_reads: dict[Ground, None] = {}
         self.closed_memo: dict[str, bool] = {}
+        self.unknown_signs: set[str] = set()
+        self.lacking_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
         self.out_of_scope = False
         self.used_sources: set[str] = set()
         self.lookup_sources: set[str] = set()
         self.aggregate_results: dict[str, str] = {}
         self.used_rules: set[str] = set()
-        self.valueless = False
-        self.doubtful: set[Ground] = set()
         self.rows_of_tables: dict[str, tuple[list[str], dict[tuple[int, int], list[str]]]] = {}
 
     def run(self, expect_policy: str | None, expect_goal: str | None) -> Report:
@@ -2198,8 +2388,10 @@ class Examination:
         goal = self.certificate["goal"]
         try:
             self.goal_sign, self.goal, tree = read_atom(goal)
-            if write_atom(tree) != goal:
-                reject("NOT_CANONICAL", "goal", f"the canonical form is {write_atom(tree)}")
+            names = (item.get("variable", "") for item in tree["arguments"])
+            written = write_atom(tree, {name: "_" for name in names if _ANONYMOUS.match(name)})
+            if written != goal:
+                reject("NOT_CANONICAL", "goal", f"the canonical form is {written}")
             if expected is not None:
                 other = read_atom(expected)[2]
                 if write_atom(_renamed(other)) != write_atom(_renamed(tree)):
@@ -2296,7 +2488,7 @@ class Examination:
             found = self.ground[text] = self._read_plain(text) or self._read_ground(text, where)
         return found
 
-    def _read_plain(self, text: str) -> Ground | None:
+    def _read_plain(self, text: str, pattern: re.Pattern[str] = _PLAIN_ARGUMENT) -> Ground | None:
         """Read `p(term, term)` fast; None where the full reader must look."""
         match = _PLAIN_ATOM.fullmatch(text)
         if match is None:
@@ -2305,11 +2497,11 @@ class Examination:
         row: list[str | None] = []
         position, is_last = 0, not inner
         while position < len(inner):
-            argument = _PLAIN_ARGUMENT.match(inner, position)
+            argument = pattern.match(inner, position)
             if argument is None:
                 return None
             term = argument[1]
-            if term not in self.terms:
+            if term not in self.terms and term != _UNKNOWN:
                 try:
                     if write_value(read_value(term)) != term:
                         return None
@@ -2391,17 +2583,13 @@ class Examination:
             self.not_given.append("the source texts: quotes were not compared with them")
         elif count:
             self.checked.append(f"the quotes of {count} statements stand in their sources")
-        if texts is not None and texts.originals is not None:
-            titles = {sources[name]["title"] for name in sources if name not in texts.originals}
-            if titles:
-                shown = ", ".join(sorted(titles))
-                self.not_given.append(f"the originals of {shown}: only their decoded texts")
-        decoders = sorted(
-            {sources[source]["decoder"] for source in used}
-            - {"text/1", "table/1", "markdown/1", "facts/1", "passages-json/1"}
-        )
-        if decoders:
-            self.trusted.append(f"the decoding of sources by {', '.join(decoders)}")
+        undecoded = used - (texts.originals if texts is not None else set())
+        if undecoded:
+            decoders = ", ".join(sorted({sources[source]["decoder"] for source in undecoded}))
+            self.trusted.append(
+                f"the decoding of {len(undecoded)} sources by {decoders}: their originals were not "
+                "decoded here"
+            )
         if extractors:
             self.trusted.append(f"that {', '.join(sorted(extractors))} read the quotes rightly")
         if count:
@@ -2661,7 +2849,7 @@ class Examination:
         ):
             reject("NOT_CANONICAL", where, "the answers are not sorted, or repeated")
         for text, certain in rows:
-            row_sign, row = self.check_atom(text, where)
+            row_sign, row = self._check_answer(text, where, certain=certain)
             if row_sign != sign or not _agrees(pattern, row):
                 reject("WITNESS_UNPROVED", where, f"{text} is no answer to {record['pattern']}")
             call.answers.add(sign, row, certain=certain)
@@ -2677,6 +2865,31 @@ class Examination:
         group[key] = call
         return call
 
+    def _check_answer(self, text: str, where: str, *, certain: bool) -> Ground:
+        """Read an answer; only what is merely possible may lack a value."""
+        if certain or _UNKNOWN not in text:
+            return self.check_atom(text, where)
+        found = self._read_plain(text, _POSSIBLE_ARGUMENT)
+        if found is None:
+            return self.check_atom(text, where)
+        if _UNKNOWN in found[1]:
+            self.unknown_signs.add(found[0])
+        return found
+
+    def is_lacking(self, sign: str) -> bool:
+        """Whether a predicate may have answers that nobody could find, for want of a value."""
+        if not self.unknown_signs:
+            return False
+        if sign not in self.lacking_memo:
+            seen, waiting = {sign}, [sign]
+            for current in waiting:
+                for policy in self.policies:
+                    fresh = policy.uses.get(current, frozenset()) - seen
+                    seen |= fresh
+                    waiting += fresh
+            self.lacking_memo[sign] = not seen.isdisjoint(self.unknown_signs)
+        return self.lacking_memo[sign]
+
     def is_masked(self, sign: str, row: Arguments) -> bool:
         """Whether an atom is contested, also where it names its statement."""
         if not self.masked:
@@ -2690,8 +2903,11 @@ class Examination:
     ) -> list[tuple[Arguments, bool]]:
         """Give the answers of the call that covers a call, each with whether it is certain.
 
-        Contested rows support nothing for certain, but they are not absent either.
+        What contested rows support is not certain, but they are not absent either. A call with a
+        value that nobody knows has no answers; what lacks them for that is not certain.
         """
+        if _UNKNOWN in args:
+            return []
         for bound, group in self.calls.get(sign, {}).items():
             if any(args[i] is None for i in bound):
                 continue
@@ -2739,7 +2955,8 @@ class Examination:
                 case "absent":
                     rows = self.rows_of(literal.sign, planned.call(bound), where)
                     if not any(sure or self.masked for _, sure in rows):
-                        stack.append((index + 1, bound, certain and not rows))
+                        sure = not rows and not self.is_lacking(literal.sign)
+                        stack.append((index + 1, bound, certain and sure))
                 case "comparison":
                     for extended, sure in self._compared(planned, bound):
                         stack.append((index + 1, extended, certain and sure))
@@ -2755,7 +2972,7 @@ class Examination:
             value = computed(planned, bound)
             if value is None:
                 self.undetermined.add(literal.text(bound))
-                self.valueless = True
+                yield {**bound, planned.assigns: _UNKNOWN}, False
             else:
                 yield {**bound, planned.assigns: value}, True
             return
@@ -2772,10 +2989,7 @@ class Examination:
         value, certain = self.aggregate(planned, bound, where)
         if value is None or not certain:
             self.undetermined.add(literal.text(bound))
-            if planned.assigns:
-                self.valueless = True
-            else:
-                yield bound, False
+            yield ({**bound, planned.assigns: _UNKNOWN} if planned.assigns else bound), False
             return
         if planned.assigns:
             yield {**bound, planned.assigns: write_value(value)}, True
@@ -2794,12 +3008,15 @@ class Examination:
         tree = planned.literal.tree
         start = {name: bindings[name] for name in planned.shared}
         rows: dict[tuple[str, ...], None] = {}
-        certain, before = True, self.valueless
-        self.valueless = False
+        certain = True
         for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
             rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
-        certain, self.valueless = certain and not self.valueless, before
+        if not certain or any(
+            item.literal.kind in ("positive", "absent") and self.is_lacking(item.literal.sign)
+            for item in planned.inner
+        ):
+            return None, False
         values = [_value_of(row[0]) for row in sorted(rows)]
         return aggregate_value(tree["function"], values), certain
 
@@ -2903,9 +3120,6 @@ class Examination:
                 if call not in seen:
                     seen.add(call)
                     waiting.append(call)
-        for demand in self.demands:
-            if (demand.sign, demand.pattern) in seen & self.doubtful:
-                reject("COMPARISON", demand.where, f"{demand.sign} lacks an undetermined value")
         for lookup in self.lookups:
             if (lookup.sign, lookup.pattern) not in seen or lookup.basis != "knowledge":
                 continue
@@ -2915,7 +3129,6 @@ class Examination:
     def _check_demand(self, demand: Call) -> None:
         rows = demand.answers.rows.get(demand.sign, {})
         self.reading = {}
-        self.valueless = False
         for rule in self.rules_by_sign.get(demand.sign, ()):
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
@@ -2933,8 +3146,6 @@ class Examination:
                         "which is not among the answers",
                     )
         self.reads[demand.sign, demand.pattern] = list(self.reading)
-        if self.valueless:
-            self.doubtful.add((demand.sign, demand.pattern))
 
     @staticmethod
     def _binds_head(rule: Rule, bindings: Bindings) -> bool:
@@ -3279,17 +3490,33 @@ class Examination:
                         "end": None if last == ".." else last,
                     }
                 )
-            if any(step["kind"] == "request" for step in certificate["steps"]):
-                day = self.valid_on
-                following = None
-                if day is not None and day < datetime.date.max:
-                    following = str(day + datetime.timedelta(days=1))
-                intervals.append({"start": certificate["valid_on"], "end": following})
+            intervals += self._intervals_of_tests()
             start = max((i["start"] for i in intervals if i["start"]), default=None)
             end = min((i["end"] for i in intervals if i["end"]), default=None)
         expected = {"start": start, "end": end, "next_change": end}
         if certificate["validity"] != expected:
             reject("VALIDITY_MISMATCH", "validity", f"the interval of the proof is {expected}")
+
+    def _intervals_of_tests(self) -> list[dict[str, str | None]]:
+        """Give how long each test against the day of the request stays true."""
+        day = self.valid_on
+        if day is None:
+            return []
+        names = ("start", "end")
+        requests = {s["id"] for s in self.certificate["steps"] if s["kind"] == "request"}
+        own: Days = (day, day_after(day))
+        found = [own for item in self.certificate["answers"] if item["step"] in requests]
+        for step in self.certificate["steps"]:
+            if "rule" in step and not requests.isdisjoint(step["premises"]):
+                rule = self.rules[step["rule"]]
+                found.append(days_around(rule, step["bindings"], day) or own)
+        return [
+            {
+                name: None if edge is None else edge.isoformat()
+                for name, edge in zip(names, days, strict=True)
+            }
+            for days in found
+        ]
 
     # ------------------------------------------------------------ use and minimality
 
@@ -3667,6 +3894,10 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
 # ---------------------------------------------------------------- entry points
 
 
+_LARGE = 1_000_000
+"""Bytes from which garbage collection waits until a certificate is examined."""
+
+
 def verify_bytes(
     data: bytes,
     sources: Mapping[str, str] | Texts | None = None,
@@ -3679,6 +3910,9 @@ def verify_bytes(
     Never raises for what a certificate holds: a rejection is in the report.
     """
     texts = Texts(sources) if isinstance(sources, Mapping) else sources
+    pause = len(data) > _LARGE and gc.isenabled()
+    if pause:  # a large certificate is many small objects and no cycles
+        gc.disable()
     try:
         return Examination(data, texts).run(expect_policy, expect_goal)
     except Rejected as found:
@@ -3688,6 +3922,9 @@ def verify_bytes(
     except (TypeError, KeyError, AttributeError, ValueError, LookupError, ArithmeticError) as error:
         message = f"a field has the wrong type or form: {type(error).__name__} {error}"
         return Report(False, "STRUCTURE", "", message)
+    finally:
+        if pause:
+            gc.enable()
 
 
 # ---------------------------------------------------------------- command line

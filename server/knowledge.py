@@ -13,6 +13,7 @@ import yaml
 from extract.names import NameIndex
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
+from kb.asserted import Asserted
 from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
@@ -20,6 +21,7 @@ from kb.records import EventKind
 from kb.statement import Polarity, Statement
 from reasoner.atom import is_predicate_name
 from reasoner.facts import FactBase, Signature
+from reasoner.prelude import prelude
 
 from .errors import RequestRejected
 from .links import Linked, link_titles, unlinked_titles
@@ -33,8 +35,6 @@ WITHOUT_FACTS = frozenset(
     {EventKind.POLICY_PUBLISHED, EventKind.DIMENSION_DEFINED, EventKind.CANDIDATES_REJECTED}
 )
 """Events after which the facts are what they were."""
-
-SIGNS = {Polarity.AFFIRMED: "", Polarity.DENIED: "-"}
 
 MOST_STRANGE = 1_000_000
 """Constants that requests may leave with the facts until these are read anew."""
@@ -64,28 +64,27 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
 
 
 @dataclass(frozen=True, slots=True)
-class StatementsAt:
-    """What is asserted at a revision of a knowledge base, read when it is asked for."""
+class AssertedFacts:
+    """What is asserted as the reasoner reads it: by predicate, denials under `-`."""
 
-    base: KnowledgeBase
-    revision: int
+    asserted: Asserted
 
     def predicates(self) -> tuple[str, ...]:
-        """Give the predicates of which something is stated, with `-` for denials."""
-        asserted = self.base.asserted_dimensions(as_of=self.revision)
+        """Give the predicates of which something is stated."""
         return tuple(
-            f"{SIGNS[polarity]}{name}" for name, polarity in asserted if is_predicate_name(name)
+            f"-{name}" if polarity is Polarity.DENIED else name
+            for name, polarity in self.asserted.dimensions()
+            if is_predicate_name(name)
         )
 
     def statements(self, predicate: str) -> Iterator[tuple[str, Statement]]:
         """Give the ids and statements of a predicate, by id."""
-        negated = predicate.startswith("-")
-        rows = self.base.asserted(predicate.removeprefix("-"), as_of=self.revision)
-        return (row for row in rows if (row[1].polarity is Polarity.DENIED) is negated)
+        polarity = Polarity.DENIED if predicate.startswith("-") else Polarity.AFFIRMED
+        return self.asserted.statements(predicate.removeprefix("-"), polarity)
 
     def provenance(self) -> Iterator[tuple[str, str]]:
         """Give each statement id with each of its sources, in that order."""
-        for statement_id, dimension, source in self.base.provenance(as_of=self.revision):
+        for statement_id, dimension, source in self.asserted.provenance():
             if is_predicate_name(dimension):
                 yield statement_id, source
 
@@ -127,12 +126,13 @@ class Knowledge:
             ):
                 self._facts = (revision, known[1])
                 return known[1]
-            facts = FactBase.of_statements(StatementsAt(self.base, revision))
+            facts = FactBase.of_statements(AssertedFacts(self.base.asserted(revision=revision)))
             self._facts = (revision, facts)
             return facts
 
     def prepare(self) -> None:
-        """Load what the first question needs, so that it is answered like any other."""
+        """Load what the first question needs beside the facts it looks up."""
+        prelude()
         self.facts()
         self.names()
         self.predicates()

@@ -10,8 +10,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from extract.ingest import KNOWN_AS
-from extract.labels import SAME_AS
+from extract.candidate import KNOWN_AS, SAME_AS
 from extract.pack import Pack
 from extract.title_links import TitledPassage, TitleLinker, Use
 from extract.titles import split_title

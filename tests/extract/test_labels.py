@@ -121,3 +121,60 @@ def test_hidden_and_struck_text_is_no_source(supplier: Pack) -> None:
         "~~Elm Ltd is registered in Spain.~~\n"
     )
     assert found(read(supplier, text), "registered_country") == []
+
+
+def test_a_value_may_stand_below_its_label(supplier: Pack) -> None:
+    text = "Company:\nElm Ltd\nRegistered country:\nIreland\n"
+    extraction = read(supplier, text, "a.txt")
+    (country,) = found(extraction, "registered_country")
+    assert (country.subject, value(country)) == ("Elm Ltd", "Ireland")
+
+
+def test_a_line_with_another_label_is_running_text(supplier: Pack) -> None:
+    text = "Please note: Elm Ltd is not certified\nunder ISO 9001.\n"
+    (standard,) = found(read(supplier, text, "a.txt"), "certified_under")
+    assert (standard.subject, standard.polarity) == ("Elm Ltd", Polarity.DENIED)
+
+
+def test_long_texts_are_read_in_units(supplier: Pack) -> None:
+    filler = "The weather was fine that day. " * 900
+    text = (
+        f"{filler}Elm Ltd is registered in Ireland. {filler}\n\nOak Ltd is registered in Spain.\n"
+    )
+    extraction = read(supplier, text, "a.txt")
+    assert {(s.subject, value(s)) for s in found(extraction, "registered_country")} == {
+        ("Elm Ltd", "Ireland"),
+        ("Oak Ltd", "Spain"),
+    }
+    for statement, evidence in extraction.grounded:
+        assert statement.subject in evidence.quote
+        assert len(evidence.quote) < 100
+
+
+def test_a_heading_that_calls_the_document_something_is_no_subject(supplier: Pack) -> None:
+    text = "# Framework Agreement\n\nDate: 3 May 2025\nRegistered country: Ireland\n"
+    assert found(read(supplier, text), "registered_country") == []
+
+
+def test_pronouns_mean_the_subject_of_their_own_sentence_first(supplier: Pack) -> None:
+    text = (
+        "Acme Corp. is registered in Ireland. Gamma S.p.A. was certified under ISO 9001 until "
+        "3 May 2024; it is not certified under ISO 14001.\n"
+    )
+    assert {
+        (s.subject, value(s), s.polarity, str(s.validity.end))
+        for s in found(read(supplier, text), "certified_under")
+    } == {
+        ("Gamma S.p.A.", "ISO 9001", Polarity.AFFIRMED, "2024-05-04"),
+        ("Gamma S.p.A.", "ISO 14001", Polarity.DENIED, "None"),
+    }
+
+
+def test_coordinated_subjects_each_have_each_value(supplier: Pack) -> None:
+    text = "Elm Ltd and Oak AG are certified under ISO 9001 and ISO 14001.\n"
+    assert {(s.subject, value(s)) for s in found(read(supplier, text), "certified_under")} == {
+        ("Elm Ltd", "ISO 9001"),
+        ("Elm Ltd", "ISO 14001"),
+        ("Oak AG", "ISO 9001"),
+        ("Oak AG", "ISO 14001"),
+    }
