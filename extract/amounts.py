@@ -98,7 +98,7 @@ _AMOUNT = (
     rf"|{_SIGN}(?:(?:{_NUMERAL})(?:\s?(?:{_SCALE}))?|\b(?:{_WORD})\s(?:{_SCALE}))"
     rf"(?:\s?(?:of\s)?(?:{_CURRENCY})|[\s-]?(?:{_UNIT})))"
 )
-AMOUNT_PATTERN = rf"(?<![\w.,]){_AMOUNT}(?!\w)"
+AMOUNT_PATTERN = rf"(?<![\w.,]){_AMOUNT}(?!\w|[.,'’]\d)"
 """A regular expression for an amount of money or a measure; use it with IGNORECASE."""
 
 _FIND = re.compile(AMOUNT_PATTERN, re.IGNORECASE)

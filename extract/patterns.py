@@ -18,7 +18,12 @@ from .mentions import Name
 from .normalize import FoundDate
 from .pack import Pack, PackDimension, Pattern, Relation, ValidityScope
 from .phrase import Path, Phrase, TextPattern, compile_pattern
-from .polarity import clause_around, sentence_modality, sentence_polarity
+from .polarity import (
+    clause_around,
+    is_one_of_several,
+    sentence_modality,
+    sentence_polarity,
+)
 from .read_text import ReadText
 from .slots import Slots
 from .subjects import Subjects
@@ -254,6 +259,20 @@ class _Sentences:
             and rule.dimension.kind is not DimensionKind.TIME
         ):
             validity = find_validity(clause_around(text, here, there))
+        polarity = sentence_polarity(plain, here, there)
+        modality = sentence_modality(plain, here, there)
+        at, stop = self.doc[span[0]].idx, self.doc[span[1] - 1].idx + len(self.doc[span[1] - 1])
+        if (
+            modality is Modality.ASSERTED
+            and polarity is Polarity.AFFIRMED
+            and is_one_of_several(
+                text,
+                at - sentence.start_char,
+                stop - sentence.start_char,
+                amount=rule.dimension.kind is DimensionKind.QUANTITY,
+            )
+        ):
+            modality = Modality.HEDGED
         return Finding(
             subject=subject,
             mention=self.doc[mention.start : mention.end].text if mention else "",
@@ -263,7 +282,7 @@ class _Sentences:
             written=written,
             start=start,
             end=sentence.start_char + len(text.rstrip()),
-            polarity=sentence_polarity(plain, here, there),
-            modality=sentence_modality(plain, here, there),
+            polarity=polarity,
+            modality=modality,
             validity=validity,
         )

@@ -28,8 +28,8 @@ _QUESTION = re.compile(
 )
 _HEDGE = re.compile(
     r"\b(?:may(?!\s+\d)|might|could|would|should|possibly|perhaps|probably|presumably|likely"
-    r"|allegedly|reportedly|supposedly|purportedly|apparently|rumou?red|believed|thought|suspected"
-    r"|assumed|said\s+to|appears?\s+to|seems?\s+to|claim(?:s|ed)?\s+to|if|unless|whether"
+    r"|hardly|barely|scarcely|allegedly|reportedly|supposedly|purportedly|apparently|rumou?red|believed|thought|suspected"
+    r"|assumed|said\s+to|appears?\s+to|seems?\s+to|claim(?:s|ed)?\s+to|either|if|unless|whether"
     r"|provided\s+that|subject\s+to|in\s+case|pending|uncertain|unclear|unconfirmed|doubtful"
     r"|disputed|legend|myth\w*|traditionally)\b"
 )
@@ -45,8 +45,19 @@ _ATTRIBUTION = re.compile(
     r"|says?\s+that|said\s+that|states?\s+that|stated\s+that|reports?\s+that|reported\s+that"
     r"|alleges?\s+that|alleged\s+that|argues?\s+that|argued\s+that|asserts?\s+that|asserted\s+that"
     r"|suggests?\s+that|suggested\s+that|believes?\s+that|wrote\s+that|writes\s+that|denies\s+that"
-    r"|(?:is|are|was|were)\s+(?:reported|alleged|said|claimed)\s+(?:to|that))\b"
+    r"|(?:is|are|was|were)\s+(?:reported|alleged|said|claimed)\s+(?:to|that)"
+    r"|rumou?rs?|hearsay|word\s+has\s+it)\b"
 )
+_CONDITION_AFTER = re.compile(
+    r"\b(?:unless|if|provided|on\s+condition|conditional|pending|subject\s+to|in\s+case"
+    r"|as\s+long\s+as|so\s+long\s+as)\b"
+)
+_NOT_YET = re.compile(r"\b(?:before|until|once|as\s+soon\s+as)\s+[^,]*\Z")
+_BUT = re.compile(r"\bbut\b")
+_ANOTHER_BEFORE = re.compile(r"\bor\s+(?:in\s+|by\s+|under\s+|of\s+|the\s+)*\Z")
+_ANOTHER_AFTER = re.compile(r"\s*,?\s+or\b")
+_RANGE_BEFORE = re.compile(r"\d\s*(?:to|and|[-–—])\s*\Z")
+_RANGE_AFTER = re.compile(r"\s*(?:to|[-–—])\s*(?:[A-Z]{1,3}|[€$£])?\s*\d")
 _NAME_FIRST = re.compile(r"(?:May|Will)\s+[A-Z]")
 _CLAUSE_END = re.compile(r";|,\s+(?:but|and|while|whereas|although|though|who|which)\b|\bbut\b")
 _INDEPENDENT = re.compile(r";|,\s+(?:but|while|whereas|although|though)\b")
@@ -89,15 +100,27 @@ def sentence_modality(sentence: str, start: int, end: int) -> Modality:
     clause = _NOT_A_DENIAL.sub("", clause)
     if _QUESTION.match(lowered) or _HEDGE.search(clause):
         return Modality.HEDGED
+    if _CONDITION_AFTER.search(lowered, end) or _NOT_YET.search(lowered[:start]):
+        return Modality.HEDGED
     if _PLAN.search(clause):
         return Modality.PLANNED
     return Modality.ASSERTED
+
+
+def is_one_of_several(sentence: str, start: int, end: int, *, amount: bool) -> bool:
+    """Whether a value, a half-open span, is left open: `Germany or Austria`, `3 to 8 million`."""
+    before, after = sentence[:start], sentence[end:]
+    if _ANOTHER_BEFORE.search(before) or _ANOTHER_AFTER.match(after):
+        return True
+    return amount and bool(_RANGE_BEFORE.search(before) or _RANGE_AFTER.match(after))
 
 
 def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
     """Give the clause that holds a span, without what stands in brackets after it."""
     clause_start = 0
     for match in _CLAUSE_END.finditer(sentence, 0, start):
+        clause_start = match.end()
+    for match in _BUT.finditer(sentence, start, end):  # "not this but that"
         clause_start = match.end()
     following = _CLAUSE_END.search(sentence, end)
     return clause_start, following.start() if following else end

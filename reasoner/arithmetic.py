@@ -19,7 +19,7 @@ from kb.quantity import Comparable, Date, Quantity, Truth, in_unit
 
 from .atom import Constant, Symbol, render_term
 from .clause import AggregateFunction, Operator
-from .verify import conversion
+from .verify import LARGEST_BITS, conversion
 
 INFIMUM = Symbol("#inf")
 SUPREMUM = Symbol("#sup")
@@ -136,7 +136,16 @@ def apply(name: str, arguments: Sequence[Result]) -> Result:
         if argument == UNKNOWN:
             return Undetermined("an argument is undetermined")
     function = OPERATIONS.get((name, len(arguments))) or FUNCTIONS[name].apply
-    return function(*arguments)
+    return _bounded(function(*arguments))
+
+
+def _bounded(result: Result) -> Result:
+    number = result.magnitude if isinstance(result, Quantity) else result
+    if isinstance(number, Fraction):
+        size = max(number.numerator.bit_length(), number.denominator.bit_length())
+        if size > LARGEST_BITS:
+            return Undetermined("the value is too large")
+    return result
 
 
 def _mismatch(verb: str, left: Constant, right: Constant) -> Undetermined:

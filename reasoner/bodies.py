@@ -127,8 +127,8 @@ class Answers:
     """The calls of a slice, found by what they cover.
 
     Predicates with rules and facts have a demand and a lookup with one pattern; both are listed,
-    and the demand answers for both. `used` collects the calls that were read. Rows that are
-    `contested` (in their two-place form) support nothing, but nothing is absent because of them.
+    and the demand answers for both. `used` collects the calls that were read. What rows support
+    that are `contested` (in their two-place form) is possible; nothing is absent because of them.
     """
 
     demands: Sequence[Call]
@@ -228,11 +228,10 @@ def _read(
     atom: Atom, known: Bindings, answers: Answers, *, frozen: bool
 ) -> Iterator[tuple[Bindings, bool]]:
     for row in answers.rows(bind_atom(atom, known)):
-        if not frozen and answers.contested and without_statement(row) in answers.contested:
-            continue
+        contested = not frozen and without_statement(row) in answers.contested
         extended = match_row(atom, row, known)
         if extended is not None:
-            yield extended, row not in answers.uncertain
+            yield extended, row not in answers.uncertain and not contested
 
 
 def collect(step: Collect, known: Bindings, answers: Answers) -> tuple[Result, bool]:

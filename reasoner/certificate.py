@@ -36,6 +36,7 @@ from .slice import Instance
 from .sources import Sources
 from .validity import interval_of_instance
 from .verdict import AbstentionCode, OpenRequirement, Verdict
+from .verify import day_after
 
 FORMAT = "proofweave.certificate/1"
 
@@ -501,7 +502,7 @@ def _validity(
     if day is not None:
         found = [interval_of_instance(steps.clauses[name], b, day) for name, b in steps.dated]
         if any(atom.signature == ("valid_on", 1) for atom, _ in conclusion.answers):
-            found.append((day, day + datetime.timedelta(days=1)))
+            found.append((day, day_after(day)))
         intervals += [{"start": _day(first), "end": _day(last)} for first, last in found]
     start = max((item["start"] for item in intervals if item["start"]), default=None)
     end = min((item["end"] for item in intervals if item["end"]), default=None)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from .clause import Clause, Policy
 from .facts import Signature
-from .prelude import COMPUTED, atoms_of, prelude
+from .prelude import ALWAYS_CLOSED, COMPUTED, atoms_of, prelude
 
 
 def dependencies(clauses: Iterable[Clause]) -> dict[Signature, set[Signature]]:
@@ -26,7 +26,7 @@ def open_because_of(
     A stored predicate is closed by a declaration; a derived one if all it reads is closed. Facts of
     a derived predicate (in `known`) must be declared complete as well.
     """
-    declared = {(c.predicate, c.arity) for c in policy.closed}
+    declared = {(c.predicate, c.arity) for c in policy.closed} - (COMPUTED - ALWAYS_CLOSED)
     reads = dependencies((*policy.clauses, *prelude().clauses))
     used_by: dict[Signature, set[Signature]] = {}
     for reader, read in reads.items():
@@ -38,7 +38,7 @@ def open_because_of(
         if signature not in reads or signature in known
     }
     cause: dict[Signature, Signature] = {}
-    waiting = sorted(stored - declared - COMPUTED)
+    waiting = sorted(stored - declared - ALWAYS_CLOSED)
     cause.update((signature, signature) for signature in waiting)
     for signature in waiting:
         for reader in sorted(used_by.get(signature, ())):

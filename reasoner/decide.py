@@ -88,6 +88,9 @@ def decide(
     SelfCheckFailed if our checker refuses our certificate.
     """
     _check_goal(request.goal, policy, facts, known)
+    for atom in request.assumptions:
+        if atom.signature in COMPUTED:
+            raise GoalRejected(f"{atom} cannot be assumed; {atom.predicate} is built in")
     assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
     if assumed:
         facts = facts.with_facts(assumed)

@@ -12,7 +12,16 @@ from .atom import Atom, Constant, Symbol
 from .collection import paused_collection
 from .errors import PolicyRejected
 from .source_text import normalize, scan
-from .syntax import DECLARATIONS, READERS, Declaration, Fault, Rule, read_statement, read_text
+from .syntax import (
+    DECLARATIONS,
+    LONGEST_NUMBER,
+    READERS,
+    Declaration,
+    Fault,
+    Rule,
+    read_statement,
+    read_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ def _read_argument(text: str) -> Constant | None:
             return None
     if first.islower():
         return Symbol(text) if text != "not" else None
-    return Fraction(int(text))
+    return Fraction(int(text)) if len(text) <= LONGEST_NUMBER else None
 
 
 def _read_plain(text: str) -> tuple[FactLine, ...] | None:

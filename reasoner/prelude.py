@@ -14,6 +14,8 @@ from .policy_text import read_policy
 
 COMPUTED = frozenset({("stated_in", 2), ("valid_on", 1), ("same_name", 2)})
 """Predicates whose facts come from the request or from evidence, never from a source."""
+ALWAYS_CLOSED = COMPUTED - {("same_name", 2)}
+"""Of these, the ones whose rows are all at hand; names alike are found only where asked for."""
 
 ABOUT_SOURCES = frozenset({("document_kind", 2), ("issuer", 2), ("issued_on", 2)})
 ABOUT_NAMES = frozenset({("same_as", 2), ("subclass_of", 2)})

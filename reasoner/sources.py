@@ -10,11 +10,11 @@ from typing import Protocol
 from kb.statement import Evidence, Statement
 
 from .atom import Atom
-from .errors import GoalRejected
+from .errors import GoalRejected, PolicyRejected
 from .facts import Fact, FactBase, fact_id
 from .policy import FactLine, parse_facts
-from .source_text import normalize
-from .verify import Texts
+from .source_text import normalize, scan
+from .verify import NEVER_STATED, Texts
 
 FACTS_DECODER = "facts/1"
 """Decoder of facts files; the checker reads such sources again to check what they do not hold."""
@@ -141,11 +141,26 @@ def facts_file_sources(*files: tuple[str, bytes | str]) -> tuple[FactBase, Facts
         source, digest = hashlib.sha256(data).hexdigest(), hashlib.sha256(text.encode()).hexdigest()
         sources[source] = SourceRecord("text/x-proofweave-facts", name, FACTS_DECODER, digest)
         texts[digest] = text
-        _collect(parse_facts(text, name=name), text, source, digest, facts, atoms, evidence)
+        lines = parse_facts(text, name=name)
+        _check_names(lines, text, name)
+        _collect(lines, text, source, digest, facts, atoms, evidence)
     records = {
         name: StatementRecord(atom, None, tuple(evidence[name])) for name, atom in atoms.items()
     }
     return FactBase(facts), FactsFiles(records, sources, Texts(texts))
+
+
+def _check_names(lines: Sequence[FactLine], text: str, name: str) -> None:
+    """Refuse facts of what rules, the request, evidence or spelling conclude."""
+    signs = {line: "{}/{}".format(*line.atom.signature) for line in lines}
+    faults = {line: sign for line, sign in signs.items() if sign in NEVER_STATED}
+    if faults:
+        source = scan(text)
+        findings = [
+            source.finding(line.start, "reserved", f"{sign} is built in; no source states it")
+            for line, sign in faults.items()
+        ]
+        raise PolicyRejected(name, tuple(findings))
 
 
 def _collect(

@@ -76,6 +76,9 @@ _REASONS = {
 }
 _NUMBERED = re.compile(r"_[0-9]+")
 
+LONGEST_NUMBER = 4300
+"""Digits of the longest number; Python reads no longer one."""
+
 DECLARATIONS = {"closed": 2, "functional": 1, "disjoint": 2, "precedence": 2}
 """Statements that declare instead of deriving, with their number of arguments."""
 
@@ -148,6 +151,9 @@ class _Builder:
         first = tree.children[0]
         match tree.data:
             case "number":
+                if len(str(first)) > LONGEST_NUMBER:
+                    message = f"a number of {len(str(first))} digits is too long"
+                    raise Fault(_start_of(tree), "literal", message)
                 return Fraction(int(str(first)))
             case "string":
                 return _text_of(first)

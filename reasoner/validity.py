@@ -36,6 +36,7 @@ from .magic import (
     order_body,
     positive_names,
 )
+from .verify import day_after
 
 Interval = tuple[datetime.date | None, datetime.date | None]
 """Half-open `[start, end)`; None is unbounded."""
@@ -53,7 +54,7 @@ def interval_of_instance(
     clause: Clause, bindings: Mapping[str, Constant], day: datetime.date
 ) -> Interval:
     """Give the days around `day` on which a rule instance that reads the day holds as it does."""
-    own: Interval = (day, day + _DAY)
+    own: Interval = (day, day_after(day))
     days = _day_variables(clause)
     if days is None:
         return own

@@ -25,17 +25,22 @@ import operator
 import re
 import sys
 import unicodedata
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+LARGEST_BITS = 4000
+"""Size of numerator and denominator beyond which a computed number is no value."""
 FORMAT = "proofweave.certificate/1"
 PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcde8"
 """Digest of the rules that stand beside every policy."""
 PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
 """What these rules conclude."""
+NEVER_STATED = PRELUDE_HEADS | {"valid_on/1", "stated_in/2", "same_name/2"}
+"""What follows from rules, the request, evidence or spelling; no source states it."""
 FACTS_DECODER = "facts/1"
 """Decoder of facts files; their lookups are read again from the file."""
 IDENTITY = "prelude.identity:"
@@ -954,14 +959,22 @@ def evaluate(tree: Tree, bindings: Mapping[str, str]) -> Value | None:
     try:
         if name == "-":
             left, right = values if len(values) == 2 else (("number", Fraction(0)), *values)
-            return _add(left, right, -1)
-        return _FUNCTIONS[name](*values)
+            return _bounded(_add(left, right, -1))
+        return _bounded(_FUNCTIONS[name](*values))
     except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError, _NoValue):
         return None
 
 
 class _NoValue(Exception):
     """An operation has no exact value for these arguments."""
+
+
+def _bounded(value: Value) -> Value:
+    if value[0] in ("number", "quantity"):
+        size = max(value[1].numerator.bit_length(), value[1].denominator.bit_length())
+        if size > LARGEST_BITS:
+            raise _NoValue
+    return value
 
 
 @functools.lru_cache(maxsize=65536)
@@ -1395,6 +1408,7 @@ class PolicyText:
     closed: dict[str, str]
     functional: frozenset[str]
     disjoint: frozenset[tuple[str, str]]
+    has_precedence: bool
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
@@ -1468,6 +1482,7 @@ def read_policy(text: str) -> PolicyText:
     found: list[Rule] = []
     closed: dict[str, str] = {}
     functional, disjoint = set(), set()
+    has_precedence = False
     header: dict[str, str | None] = {}
     taken = 0
     while True:
@@ -1501,6 +1516,8 @@ def read_policy(text: str) -> PolicyText:
                 functional.add(_label(items[0]))
             elif name == "disjoint":
                 disjoint.add((_label(items[0]), _label(items[1])))
+            else:
+                has_precedence = True
             continue
         clause = reader.statement()
         rule_text = _blank_comments(text, start, reader.end)
@@ -1522,6 +1539,7 @@ def read_policy(text: str) -> PolicyText:
         closed,
         frozenset(functional),
         frozenset(disjoint),
+        has_precedence,
         {sign: frozenset(below) for sign, below in uses.items()},
     )
 
@@ -1833,7 +1851,7 @@ class Texts:
         self.tables = tables or {}
         self.originals = frozenset(originals)
         self._checked: set[str] = set()
-        self._facts: dict[str, Calls] = {}
+        self._facts: dict[str, tuple[Calls, dict[tuple[int, int], Ground]]] = {}
 
     def text(self, source: str, record: Mapping[str, str]) -> str:
         """Give the text of a source; the digest is checked the first time."""
@@ -1849,6 +1867,17 @@ class Texts:
 
     def facts(self, source: str, record: Mapping[str, str]) -> Calls:
         """Read a facts file again, whole."""
+        return self._read(source, record)[0]
+
+    def fact_at(
+        self, source: str, record: Mapping[str, str], span: tuple[int, int]
+    ) -> Ground | None:
+        """Give the fact that a span of a facts file is, its stop included."""
+        return self._read(source, record)[1].get(span)
+
+    def _read(
+        self, source: str, record: Mapping[str, str]
+    ) -> tuple[Calls, dict[tuple[int, int], Ground]]:
         digest = record["text_sha256"]
         if digest not in self._facts:
             self._facts[digest] = read_facts(self.text(source, record), source)
@@ -1867,9 +1896,9 @@ _PLAIN_FACT = re.compile(
 _FACT_ARGUMENTS = re.compile(_FACT_TERM, re.ASCII)
 
 
-def read_facts(text: str, source: str) -> Calls:
-    """Read all facts of a text: plain ones fast, the others by the full reader."""
-    found = Calls()
+def read_facts(text: str, source: str) -> tuple[Calls, dict[tuple[int, int], Ground]]:
+    """Read all facts of a text, also by their spans: plain ones fast, others by the full reader."""
+    found, places = Calls(), dict[tuple[int, int], Ground]()
     terms: dict[str, str] = {}
     position = 0
     while True:
@@ -1877,13 +1906,16 @@ def read_facts(text: str, source: str) -> Calls:
         if match is not None:
             row = _plain_row(match[2], terms)
             if row is not None:
-                found.add(f"{match[1]}/{len(row)}", row)
+                sign = f"{match[1]}/{len(row)}"
+                found.add(sign, row)
+                places[match.start(1), match.end()] = sign, row
                 position = match.end()
                 continue
         try:
             reader = Reader(text, position)
+            start = reader.start
             if reader.kind == "end":
-                return found
+                return found, places
             tree = reader.atom(reader.expression())
             if None in arguments(tree):
                 raise Unreadable("it holds a variable", reader.start)
@@ -1892,6 +1924,7 @@ def read_facts(text: str, source: str) -> Calls:
             line = text.count("\n", 0, error.position) + 1
             reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
         found.add(signature(tree), arguments(tree))
+        places[start, reader.end] = signature(tree), arguments(tree)
         position = reader.end
 
 
@@ -1929,8 +1962,7 @@ def table_spans(text: str, sign: str, call: Arguments) -> set[tuple[int, int]] |
     wanted = [None if term is None else read_value(term) for term in call[:2]]
     if any(value is not None and value[0] != "text" for value in wanted):
         return None
-    line = text.lstrip("\n").partition("\n")[0]
-    delimiter = max((",", ";", "\t", "|"), key=line.count)
+    delimiter = delimiter_of(text)
     header: list[str] | None = None
     column, spans = 0, set[tuple[int, int]]()
     for start, end, cells in table_rows(text, delimiter):
@@ -1951,6 +1983,12 @@ def table_spans(text: str, sign: str, call: Arguments) -> set[tuple[int, int]] |
         ):
             spans.add((start, end))
     return spans if header is not None else None
+
+
+def delimiter_of(text: str) -> str:
+    """Give the delimiter that the first line of a table holds most often."""
+    line = text.lstrip("\n").partition("\n")[0]
+    return max((",", ";", "\t", "|"), key=line.count)
 
 
 def table_rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
@@ -1989,26 +2027,47 @@ _HIDDEN_MARKDOWN = re.compile(
 )
 
 
-def decodings(data: bytes) -> Iterator[str]:
-    """Yield what the decoders that need no library make of a file: text, table, Markdown, JSON."""
+def decoded(data: bytes, decoder: str) -> str | None:
+    """Decode a file as a decoder that needs no library does; None where this gives no text."""
+    name = decoder.partition("/")[0]
+    if name not in NATIVE_DECODERS:
+        return None
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
-        except (OSError, EOFError):
-            return
+        except (OSError, EOFError, zlib.error):
+            return None
     try:
         text = normalized(data.decode())
     except UnicodeDecodeError:
-        return
-    yield text
-    yield _HIDDEN_MARKDOWN.sub("\n\n", text)
-    if text.lstrip()[:1] in ("[", "{"):
-        try:
-            items = json.loads(text)
-            items = items if isinstance(items, list) else [items]
-            yield "".join(normalized(f"{item['title']}\n{item['text']}") + "\n\n" for item in items)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return
+        return None
+    if name == "markdown":
+        return _HIDDEN_MARKDOWN.sub("\n\n", text)
+    if name != "passages-json":
+        return text
+    try:
+        items = json.loads(text)
+        items = items if isinstance(items, list) else [items]
+        return "".join(normalized(f"{item['title']}\n{item['text']}") + "\n\n" for item in items)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+NATIVE_DECODERS = frozenset(("text", "table", "facts", "markdown", "passages-json"))
+"""Decoders that the checker has itself."""
+_DECODERS_BY_ENDING = {
+    **dict.fromkeys((".csv", ".tsv", ".lp", ".facts"), ("text", "table", "facts")),
+    **dict.fromkeys((".txt", ".text"), ("text", "table", "facts", "markdown")),
+    **dict.fromkeys((".md", ".markdown"), ("markdown",)),
+    ".json": ("passages-json",),
+}
+
+
+def is_decoder_of(file: Path, decoder: str) -> bool:
+    """Whether a file of this name can be decoded so: a name that says its kind is believed."""
+    endings = [item.lower() for item in file.suffixes if item.lower() != ".gz"]
+    known = _DECODERS_BY_ENDING.get(endings[-1] if endings else "")
+    return known is None or decoder.partition("/")[0] in known
 
 
 class Folder(Mapping[str, str]):
@@ -2021,29 +2080,40 @@ class Folder(Mapping[str, str]):
         self._found: dict[str, str] = {}
         self.tables: dict[str, tuple[str, str]] = {}
         self.originals: set[str] = set()
-        wanted = {record["text_sha256"]: source for source, record in sources.items()}
+        wanted = {record["text_sha256"] for record in sources.values()}
         for file in sorted(item for item in path.rglob("*") if item.is_file()):
-            data = file.read_bytes()
+            try:
+                data = file.read_bytes()
+            except OSError:
+                continue  # a source that is needed will be missed
             digest = hashlib.sha256(data).hexdigest()
             if digest in sources:
-                target = sources[digest]["text_sha256"]
-                for text in decodings(data):
-                    if hashlib.sha256(text.encode()).hexdigest() == target:
-                        self._found[target] = text
-                        self.originals.add(digest)
-                        break
-                else:
-                    if sources[digest]["decoder"].partition("/")[0] in ("text", "table", "facts"):
-                        reject(
-                            "SOURCE_MISMATCH",
-                            f"sources/{digest}",
-                            "the original decodes to another text than the certificate says",
-                        )
+                self._take(file, data, f"sources/{digest}", sources[digest])
             if digest in wanted and digest not in self._found:
-                self._found[digest] = data.decode()
+                try:
+                    self._found[digest] = data.decode()
+                except UnicodeDecodeError:
+                    continue  # no text, so nothing is quoted from it
             if file.suffix.lower() in (".csv", ".tsv"):
-                for text in decodings(data):
+                text = decoded(data, "table/1")
+                if text is not None:
                     self.tables.setdefault(file.name, (digest, text))
+
+    def _take(self, file: Path, data: bytes, where: str, record: Mapping[str, str]) -> None:
+        """Decode an original as the certificate says, if the checker knows how."""
+        decoder, target = record["decoder"], record["text_sha256"]
+        if not is_decoder_of(file, decoder):
+            reject("SOURCE_MISMATCH", where, f"{file.name} is not read by {decoder}")
+        text = decoded(data, decoder)
+        if text is not None and hashlib.sha256(text.encode()).hexdigest() == target:
+            self._found[target] = text
+            self.originals.add(hashlib.sha256(data).hexdigest())
+        elif decoder.partition("/")[0] in NATIVE_DECODERS:
+            reject(
+                "SOURCE_MISMATCH",
+                where,
+                "the original decodes to another text than the certificate says",
+            )
 
     def __getitem__(self, digest: str) -> str:
         return self._found[digest]
@@ -2069,6 +2139,7 @@ class Report:
     verdict: str = ""
     code: str | None = None
     goal: str = ""
+    valid_on: str | None = None
     answers: tuple[str, ...] = ()
     checked: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
@@ -2115,7 +2186,12 @@ _CLAUSE_FIELDS = frozenset(
     )
 )
 _COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2": "identity"}
-_ALWAYS_CLOSED = frozenset(("valid_on/1", "stated_in/2", "same_name/2"))
+_ALWAYS_CLOSED = frozenset(("valid_on/1", "stated_in/2"))
+
+
+def day_after(day: datetime.date) -> datetime.date | None:
+    """Give the next day; None after the last of the calendar."""
+    return None if day == datetime.date.max else day + datetime.timedelta(days=1)
 
 
 def read_day(text: str | None, where: str) -> datetime.date | None:
@@ -2165,9 +2241,9 @@ class Examination:
         self.out_of_scope = False
         self.used_sources: set[str] = set()
         self.lookup_sources: set[str] = set()
-        self.quoted_facts: set[str] = set()
         self.aggregate_results: dict[str, str] = {}
         self.used_rules: set[str] = set()
+        self.rows_of_tables: dict[str, tuple[list[str], dict[tuple[int, int], list[str]]]] = {}
 
     def run(self, expect_policy: str | None, expect_goal: str | None) -> Report:
         """Check everything, in the order of the sections."""
@@ -2192,6 +2268,7 @@ class Examination:
             verdict=certificate["verdict"],
             code=certificate["code"],
             goal=certificate["goal"],
+            valid_on=certificate["valid_on"],
             answers=tuple(answer["atom"] for answer in certificate["answers"]),
             checked=tuple(self.checked),
             trusted=tuple(self.trusted),
@@ -2345,6 +2422,9 @@ class Examination:
                 digest = self._check_dimension_statement(name, record, where)
             else:
                 _explain_keys(keys, (_ATOM_STATEMENT, _STATEMENT), where)
+            sign = self.conclusion_sign(name, where)
+            if sign in NEVER_STATED:
+                reject("STATEMENT_MISMATCH", where, f"no source states {sign}")
             if name != f"st:{digest[:32]}":
                 reject("STATEMENT_MISMATCH", where, "the identifier is not the digest")
             evidence = record["evidence"]
@@ -2358,6 +2438,10 @@ class Examination:
         if digest != self.certificate["knowledge"]:
             reject("KNOWLEDGE_MISMATCH", "knowledge", "not the digest of the statements used")
         self.checked.append(f"{len(names)} statements are what their identifiers digest")
+
+    def conclusion_sign(self, name: str, where: str) -> str:
+        """Give the signature of what a statement concludes."""
+        return self.check_atom(self.conclusions[name][0], where)[0]
 
     def _check_dimension_statement(self, name: str, record: dict[str, Any], where: str) -> str:
         value, validity = record["value"], record["validity"]
@@ -2389,6 +2473,8 @@ class Examination:
             (start is not None and day < start) or (end is not None and day >= end)
         ):
             reject("STATEMENT_MISMATCH", where, f"the statement does not hold on {day}")
+        if not re.fullmatch(r"_*[a-z][A-Za-z0-9_]*", str(record["dimension"]), re.ASCII):
+            reject("STRUCTURE", where, f"{record['dimension']!r} is no name of a dimension")
         sign = "-" if record["polarity"] == "denied" else ""
         head = f"{sign}{record['dimension']}({write_text(record['subject'])}, {term}"
         self.conclusions[name] = (f"{head})", f'{head}, "{name}")')
@@ -2443,7 +2529,9 @@ class Examination:
         used: set[str] = set()
         extractors: set[str] = set()
         loaded: dict[str, str] = {}
+        tables = {name for name, record in sources.items() if record["media_type"] in TABLE_TYPES}
         if texts is not None:
+            tables |= {source for source, _ in texts.tables.values()}
             for source, record in sources.items():
                 loaded[source] = texts.text(source, record)
         for name, statement in certificate["statements"].items():
@@ -2477,12 +2565,18 @@ class Examination:
                         f"statements/{name}/evidence/{index}",
                         f"the source does not say {quote!r} at [{start}, {end})",
                     )
+                where = f"statements/{name}/evidence/{index}"
                 if atom is None:
                     extractors.add(item["extractor"])
+                    if texts is not None and source in tables:
+                        self._check_row(statement, loaded[source], (start, end), where)
                     continue
-                self.quoted_facts.add(source)
+                if record["decoder"] != FACTS_DECODER:
+                    reject("QUOTE_MISMATCH", where, "only a facts file states a whole atom")
                 if quote.rstrip(". \n") != atom:
-                    self._check_fact_quote(quote, atom, f"statements/{name}/evidence/{index}")
+                    self._check_fact_quote(quote, atom, where)
+                if texts is not None and texts.fact_at(source, record, (start, end)) is None:
+                    reject("QUOTE_MISMATCH", where, f"{quote!r} is no whole fact of its file")
         self.used_sources = used
         count = len(certificate["statements"])
         if texts is None:
@@ -2500,6 +2594,46 @@ class Examination:
             self.trusted.append(f"that {', '.join(sorted(extractors))} read the quotes rightly")
         if count:
             self.trusted.append("the truth of what the sources say")
+
+    def _check_row(
+        self, statement: dict[str, Any], text: str, span: tuple[int, int], where: str
+    ) -> None:
+        """Compare a statement with the row of a table that it quotes, as far as cells show it.
+
+        What a column means is up to a mapping; but the row is whole, it names the entity, and
+        under a header that is the dimension itself stands the value.
+        """
+        header, rows = self.rows_of_tables.get(text) or ([], {})
+        if not header:
+            for start, end, cells in table_rows(text, delimiter_of(text)):
+                cells = [" ".join(cell.split()) for cell in cells]
+                header = header or [_column_name(cell) for cell in cells]
+                rows[start, end] = cells
+            self.rows_of_tables[text] = header, rows
+        if span not in rows:
+            reject("QUOTE_MISMATCH", where, "the quote is no whole row of its table")
+        cells = rows[span]
+        subject = " ".join(str(statement["subject"]).split())
+        if subject not in cells and not subject.startswith("doc:"):
+            reject("QUOTE_MISMATCH", where, f"no cell of the row names {subject!r}")
+        if len(cells) != len(header) or header.count(statement["dimension"]) != 1:
+            return
+        cell = cells[header.index(statement["dimension"])]
+        kind, value = statement["value"]["kind"], " ".join(str(statement["value"]["value"]).split())
+        try:
+            match kind:
+                case "entity" | "text":  # a cell may list several
+                    agrees = value.casefold() in cell.casefold()
+                case "number" | "quantity":
+                    agrees = read_number(cell) == read_number(value.partition(" ")[0])
+                case "date":
+                    agrees = read_date(cell) == read_date(value)
+                case _:
+                    return
+        except ValueError:
+            return  # written in a way that only the extractor knows
+        if not agrees:
+            reject("QUOTE_MISMATCH", where, f"the row has {cell!r} there, not {value!r}")
 
     def _check_fact_quote(self, quote: str, atom: str, where: str) -> None:
         try:
@@ -2652,7 +2786,8 @@ class Examination:
         kind = claim_kind(literal)
         if claim[0] != kind:
             reject("RULE_INSTANCE", where, f"premise {premise} is of kind {claim[0]}, not {kind}")
-        if text in self.truths:
+        key = f"{text} by definition" if literal.defines else text
+        if key in self.truths:
             return
         self.reading = self.closed_reads
         if literal.kind == "comparison":
@@ -2662,7 +2797,7 @@ class Examination:
             self._check_conversions(premise, literal.tree, bindings, where)
         else:
             self._check_closed(rule, literal, bindings, text, where)
-        self.truths[text] = True
+        self.truths[key] = True
 
     def _check_conversions(
         self, premise: str, tree: Tree, bindings: Mapping[str, str], where: str
@@ -2768,8 +2903,8 @@ class Examination:
     ) -> list[tuple[Arguments, bool]]:
         """Give the answers of the call that covers a call, each with whether it is certain.
 
-        Contested rows support nothing, but they are not absent either. A call with a value that
-        nobody knows has no answers; what lacks them for that is not certain.
+        What contested rows support is not certain, but they are not absent either. A call with a
+        value that nobody knows has no answers; what lacks them for that is not certain.
         """
         if _UNKNOWN in args:
             return []
@@ -2783,9 +2918,8 @@ class Examination:
             self.reading[call.sign, call.pattern] = None
             certain = call.answers.rows.get(sign, {})
             return [
-                (row, certain[row])
+                (row, certain[row] and not (positive and self.is_masked(sign, row)))
                 for row in call.answers.matching(sign, args)
-                if not (positive and self.is_masked(sign, row))
             ]
         reject("WITNESS_INCOMPLETE", where, f"no call covers {write_call(sign, args)}")
 
@@ -2799,8 +2933,8 @@ class Examination:
     ) -> Iterator[tuple[dict[str, str], bool]]:
         """Yield every way a body can hold over the answers, with whether that is certain.
 
-        Contested rows support nothing, but nothing is absent because of them: where there are any,
-        an absence holds only if the call has no row at all, and aggregates (`frozen`) count them.
+        What contested rows support is possible, and nothing is absent because of them: where there
+        are any, an absence holds only if the call has no row, and aggregates (`frozen`) count them.
         """
         stack: list[tuple[int, dict[str, str], bool]] = [(0, bindings, True)]
         while stack:
@@ -2913,6 +3047,8 @@ class Examination:
 
     def is_closed(self, sign: str) -> bool:
         """Whether a predicate is closed: declared, or derived from closed predicates only."""
+        if sign == "same_name/2":  # names alike are found only where asked for
+            return False
         if sign in self.closed_memo:
             return self.closed_memo[sign]
         seen, waiting, closed = {sign}, [sign], True
@@ -2934,6 +3070,20 @@ class Examination:
     def check_calls(self) -> None:
         """Re-enumerate the rule bodies of every demand, and re-read every lookup."""
         demanded = {demand.sign for demand in self.demands}
+        looked_up = {(lookup.sign, lookup.pattern) for lookup in self.lookups}
+        for call in (*self.demands, *self.lookups):
+            self._check_facts_at_hand(call)
+        for demand in self.demands:
+            if (demand.sign, demand.pattern) in looked_up or demand.sign in PRELUDE_HEADS:
+                continue
+            if not any(demand.sign in policy.uses for policy in self.policies):
+                reject(
+                    "WITNESS_INCOMPLETE",
+                    demand.where,
+                    f"{demand.sign} is stored; expected a lookup beside the demand",
+                )
+            if self.texts is None or any(lookup.basis != "facts" for lookup in self.lookups):
+                self.trust(f"that {demand.sign} is concluded by rules only, and stated nowhere")
         renamed = bool(self.lookups) and self._has_other_names()
         for demand in self.demands:
             self._check_demand(demand)
@@ -2951,6 +3101,16 @@ class Examination:
             self.checked.append(
                 f"{len(self.demands)} demands and {len(self.lookups)} lookups are complete"
             )
+
+    def _check_facts_at_hand(self, call: Call) -> None:
+        """Whatever a call is said to rest on: the facts files that are at hand answer it, too."""
+        rows = call.answers.rows.get(call.sign, {})
+        for name, record in self.certificate["sources"].items():
+            if self.texts is None or record["decoder"] != FACTS_DECODER:
+                continue
+            found = self.texts.facts(name, record)
+            if any(row not in rows for row in found.matching(call.sign, call.pattern)):
+                reject("LOOKUP_MISMATCH", call.where, "the facts hold more rows")
 
     def _check_no_open_lookup(self) -> None:
         """Reject absences that rest on what is merely not in a knowledge base."""
@@ -2977,9 +3137,8 @@ class Examination:
                 continue  # a fact about everything, such as under(V, V), binds nothing here
             for bound, certain in self.enumerate(rule.plan(bindings), bindings, demand.where):
                 head = rule.head_row(bound)
-                if self.is_masked(demand.sign, head):
-                    continue
-                if head not in rows or (certain and not rows[head]):
+                sure = certain and not self.is_masked(demand.sign, head)
+                if head not in rows or (sure and not rows[head]):
                     reject(
                         "WITNESS_INCOMPLETE",
                         demand.where,
@@ -2995,11 +3154,6 @@ class Examination:
     def _check_lookup(self, lookup: Call) -> None:
         rows = set(lookup.answers.rows.get(lookup.sign, {}))
         sources = self.certificate["sources"]
-        for name in self.quoted_facts if self.texts is not None else ():
-            assert self.texts is not None
-            facts = self.texts.facts(name, sources[name])
-            if not rows.issuperset(facts.matching(lookup.sign, lookup.pattern)):
-                reject("LOOKUP_MISMATCH", lookup.where, "a facts file that is quoted holds more")
         match lookup.basis:
             case "facts":
                 files = {
@@ -3036,13 +3190,17 @@ class Examination:
                 if rows != {row for row in expected if _agrees(lookup.pattern, row)}:
                     reject("LOOKUP_MISMATCH", lookup.where, "the request says otherwise")
             case "provenance" | "identity":
-                known = self.certificate["statements"].get(_name_of(lookup.pattern), {})
-                for item in known.get("evidence", ()):
-                    row = (lookup.pattern[0], f'"doc:{item["source_sha256"]}"')
-                    if _agrees(lookup.pattern, row) and row not in rows:
-                        reject("LOOKUP_MISMATCH", lookup.where, "the statement stands elsewhere")
                 if _COMPUTED.get(lookup.sign) != lookup.basis:
                     reject("LOOKUP_MISMATCH", lookup.where, f"{lookup.sign} is not computed")
+                expected = {
+                    (write_text(name), write_text(f"doc:{item['source_sha256']}"))
+                    for name, statement in self.certificate["statements"].items()
+                    for item in statement["evidence"]
+                }
+                if lookup.basis == "provenance" and rows != {
+                    row for row in expected if _agrees(lookup.pattern, row)
+                }:
+                    reject("LOOKUP_MISMATCH", lookup.where, "the statements have other documents")
             case "table":
                 self._check_table(lookup, rows)
             case "declared":
@@ -3092,6 +3250,10 @@ class Examination:
         }
         if not tables:
             reject("LOOKUP_MISMATCH", lookup.where, "the declared table is not among the sources")
+        at_hand = self.texts.tables if self.texts is not None else {}
+        for label, (source, _) in at_hand.items():
+            if source not in tables and label in labels:
+                reject("LOOKUP_MISMATCH", lookup.where, f"the table {label} is another file")
         self.lookup_sources |= tables
         self.trust(f"that {', '.join(sorted(map(str, labels)))} is all there is, as declared")
         if self.texts is None:
@@ -3155,6 +3317,11 @@ class Examination:
                             f"step {answer['step']} does not prove {answer['atom']}",
                         )
         self._check_contested()
+        if verdict == "CERTIFIED" and not self.is_ground and certificate["complete"]:
+            self.trust("that the goal has no other answers than these")
+        refuted = {item["atom"] for item in certificate["refuted"]}
+        if any(self._complement(text) in refuted for text in texts):
+            reject("VERDICT_MISMATCH", "refuted", "an answer is refuted as well")
         match verdict:
             case "CERTIFIED":
                 if not answers or (self.is_ground and (len(answers) != 1 or certificate["open"])):
@@ -3176,6 +3343,10 @@ class Examination:
             reject("VERDICT_MISMATCH", "complete", "nothing was cut")
         self._check_open()
         self._check_validity()
+
+    @staticmethod
+    def _complement(atom: str) -> str:
+        return atom[1:] if atom[0] == "-" else f"-{atom}"
 
     def _flipped(self) -> str:
         return self.goal_sign[1:] if self.goal_sign[0] == "-" else f"-{self.goal_sign}"
@@ -3333,7 +3504,7 @@ class Examination:
             return []
         names = ("start", "end")
         requests = {s["id"] for s in self.certificate["steps"] if s["kind"] == "request"}
-        own: Days = (day, day + datetime.timedelta(days=1))
+        own: Days = (day, day_after(day))
         found = [own for item in self.certificate["answers"] if item["step"] in requests]
         for step in self.certificate["steps"]:
             if "rule" in step and not requests.isdisjoint(step["premises"]):
@@ -3411,9 +3582,12 @@ class Examination:
                 if name not in needed:
                     continue
                 needed.update(step["premises"])
-                if "rule" in step or name not in self.atoms:
+                if name not in self.atoms:
                     continue
                 conclusion = step["conclusion"]
+                self._check_uncontested(conclusion, is_leaf="rule" not in step)
+                if "rule" in step:
+                    continue
                 unit = step["statement"] if step["kind"] == "stated" else conclusion
                 leaves.setdefault(unit, []).append(self.check_atom(conclusion, "steps"))
             goal = self.check_atom(answer["atom"], "answers")
@@ -3428,6 +3602,33 @@ class Examination:
             self.checked.append("each answer needs every leaf of its proof")
         else:
             self.not_given.append("minimality: its check was cut, the proof is too large")
+
+    def _check_uncontested(self, atom: str, *, is_leaf: bool) -> None:
+        """Reject a proof with an atom that facts files, which are at hand, contradict."""
+        if self.texts is None or any(policy.has_precedence for policy in self.policies):
+            return
+        sign, row = self.check_atom(atom, "steps")
+        name = sign.removesuffix("/2")
+        for source, record in self.certificate["sources"].items():
+            if record["decoder"] != FACTS_DECODER:
+                continue
+            facts = self.texts.facts(source, record)
+            if facts.matching(self._complement(sign), row):
+                reject("VERDICT_MISMATCH", "answers", f"a fact denies {atom}, which the proof uses")
+            if not is_leaf or not any(name in policy.functional for policy in self.policies):
+                continue
+            for other in facts.matching(sign, (row[0], None)):
+                values = _value_of(str(row[1])), _value_of(str(other[1]))
+                if compare("=", *values) == FALSE and not self._one_entity(row[1], other[1]):
+                    reject("VERDICT_MISMATCH", "answers", f"{name} has two values beside {atom}")
+
+    def _one_entity(self, left: str | None, right: str | None) -> bool:
+        return self.texts is not None and any(
+            self.texts.facts(source, record).matching("same_as/2", pair)
+            for source, record in self.certificate["sources"].items()
+            if record["decoder"] == FACTS_DECODER
+            for pair in ((left, right), (right, left))
+        )
 
 
 class Derivation:
@@ -3626,11 +3827,6 @@ def _agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item is None or item == value for item, value in zip(pattern, row, strict=True))
 
 
-def _name_of(call: Arguments) -> str:
-    """Give the text that a call begins with, or nothing."""
-    return call[0][1:-1] if call and call[0] and call[0][0] == '"' else ""
-
-
 def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
@@ -3686,7 +3882,7 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
         if function == "sum":
             total: Value = ("number", Fraction(0))
             for value in values:
-                total = _add(total, value)
+                total = _bounded(_add(total, value))
             return total
         if not values:
             return GREATEST if function == "min" else LEAST
@@ -3723,7 +3919,7 @@ def verify_bytes(
         return Report(False, found.rejection, found.where, found.message)
     except RecursionError:
         return Report(False, "MALFORMED", "", "something is nested too deep")
-    except (TypeError, KeyError, AttributeError, ValueError, IndexError) as error:
+    except (TypeError, KeyError, AttributeError, ValueError, LookupError, ArithmeticError) as error:
         message = f"a field has the wrong type or form: {type(error).__name__} {error}"
         return Report(False, "STRUCTURE", "", message)
     finally:
@@ -3738,7 +3934,9 @@ def report_text(report: Report) -> str:
     """Write a report for people."""
     if not report.valid:
         return f"rejected: {report.rejection} at {report.where or 'the top'}: {report.message}\n"
-    lines = [f"valid: {report.verdict}{f' ({report.code})' if report.code else ''} {report.goal}"]
+    code = f" ({report.code})" if report.code else ""
+    day = f"on {report.valid_on}" if report.valid_on else "on no day in particular"
+    lines = [f"valid: {report.verdict}{code} {report.goal} {day}"]
     lines += [f"  answer: {answer}" for answer in report.answers if answer != report.goal]
     for title, items in (
         ("checked", report.checked),
@@ -3760,6 +3958,7 @@ def report_json(report: Report) -> dict[str, object]:
         "verdict": report.verdict or None,
         "code": report.code,
         "goal": report.goal or None,
+        "valid_on": report.valid_on,
         "answers": list(report.answers),
         "checked": list(report.checked),
         "trusted": list(report.trusted),
@@ -3777,6 +3976,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--expect-policy", help="SHA-256 of the text of the policy")
     parser.add_argument("--expect-goal", help="text of the goal")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--expect-day", help="day for which facts must count, YYYY-MM-DD")
     options = parser.parse_args(arguments)
     gc.disable()  # one certificate, then the program ends
     try:
@@ -3808,9 +4008,13 @@ def verify_in_folder(data: bytes, options: argparse.Namespace) -> Report:
             return Report(False, found.rejection, found.where, found.message)
         except (KeyError, TypeError):
             texts = {}
-    return verify_bytes(
+    report = verify_bytes(
         data, texts, expect_policy=options.expect_policy, expect_goal=options.expect_goal
     )
+    if report.valid and options.expect_day not in (None, report.valid_on):
+        message = f"it counts for {report.valid_on}, expected {options.expect_day}"
+        return Report(False, "GOAL_MISMATCH", "valid_on", message)
+    return report
 
 
 if __name__ == "__main__":

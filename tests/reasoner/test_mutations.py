@@ -563,7 +563,7 @@ CHANGES: list[tuple[str, Change, str]] = [
     ("absence/fails", unproved_answer, "WITNESS_UNPROVED"),
     ("absence/fails", foreign_answer, "WITNESS_UNPROVED"),
     ("absence/derived", empty_lookup, "LOOKUP_MISMATCH"),
-    ("absence/derived", hide_behind_declaration, "LOOKUP_MISMATCH"),
+    ("absence/derived", hide_behind_declaration, "QUOTE_MISMATCH"),
     ("aggregate/sum", hide_row, "COMPARISON"),
     ("supplier/too_little_cover", open_basis, "NOT_CLOSED"),
     (SUPPLIER, odd_basis, "STRUCTURE"),

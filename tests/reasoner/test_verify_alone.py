@@ -17,7 +17,7 @@ from golden import Case, decide_case, golden_cases
 from reasoner import verify
 from reasoner.certificate import canonical_bytes
 from reasoner.prelude import identity_clause, prelude
-from reasoner.verify import REJECTIONS, Texts, decodings, identity_rule, verify_bytes
+from reasoner.verify import REJECTIONS, Texts, decoded, identity_rule, verify_bytes
 
 SCRIPT = Path(verify.__file__)
 CASES = {case.name: case for case in golden_cases()}
@@ -60,7 +60,7 @@ def test_a_good_certificate_exits_0(folder: Path) -> None:
         cwd=folder,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"valid: CERTIFIED {goal}\nchecked:\n")
+    assert done.stdout.startswith(f"valid: CERTIFIED {goal} on 2026-03-01\nchecked:\n")
     assert "not given" not in done.stdout
     assert "originals were not decoded" not in done.stdout
 
@@ -143,13 +143,15 @@ def test_an_original_that_decodes_to_another_text_is_rejected(folder: Path) -> N
     assert done.returncode == REJECTIONS["SOURCE_MISMATCH"], done.stdout
 
 
-def test_decodings_by_the_standard_library() -> None:
+def test_decoding_by_the_standard_library() -> None:
     passages = json.dumps([{"title": "A", "text": "b\r\nc"}, {"title": "D", "text": "e"}])
-    assert list(decodings(passages.encode()))[-1] == "A\nb\nc\n\nD\ne\n\n"
-    assert next(decodings(gzip.compress(b"packed"))) == "packed"
-    assert list(decodings(b"a <!-- hidden --> b"))[1] == "a \n\n b"
-    assert list(decodings(b"\xff\xfe")) == []
-    assert list(decodings(b"\x1f\x8bbroken")) == []
+    assert decoded(passages.encode(), "passages-json/1") == "A\nb\nc\n\nD\ne\n\n"
+    assert decoded(gzip.compress(b"packed"), "text/1") == "packed"
+    assert decoded(b"a <!-- hidden --> b", "markdown/1") == "a \n\n b"
+    assert decoded(b"a <!-- hidden --> b", "text/1") == "a <!-- hidden --> b"
+    assert decoded(b"\xff\xfe", "text/1") is None
+    assert decoded(b"\x1f\x8bbroken", "text/1") is None
+    assert decoded(b"anything", "pdf/1") is None
 
 
 def test_it_knows_the_prelude_and_the_rules_about_names() -> None:

@@ -28,11 +28,13 @@ u("ä😀", "line\\nend", @decimal("2/4")).
 
 
 def test_facts_are_read_as_the_parser_reads_them() -> None:
-    theirs = {str(line.atom) for line in parse_facts(FACTS, name="facts")}
-    found = verify.read_facts(FACTS, "source")
+    lines = parse_facts(FACTS, name="facts")
+    found, places = verify.read_facts(FACTS, "source")
     ours = {verify.write_call(sign, row) for sign, rows in found.rows.items() for row in rows}
-    assert ours == theirs
+    assert ours == {str(line.atom) for line in lines}
     assert len(ours) == 8
+    spans = {span: verify.write_call(*atom) for span, atom in places.items()}
+    assert spans == {(line.start, line.end): str(line.atom) for line in lines}
 
 
 @pytest.mark.parametrize("text", ["p(X).", "p(1", "p(1) :- q(1).", "p(1.5).", "p(é)."])
