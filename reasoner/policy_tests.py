@@ -31,9 +31,10 @@ from .atom import Atom, Variable
 from .clause import Policy
 from .decide import Decision, Request, decide
 from .errors import Finding, GoalRejected, PolicyRejected, ReasonerError
-from .policy import parse_atom
+from .policy import parse_atom, parse_facts
 from .sources import facts_file_sources
 from .verdict import AbstentionCode, Verdict
+from .verify import NEVER_STATED
 
 _KEYS = ("name", "facts", "valid_on", "goal", "verdict", "code", "answers", "open")
 
@@ -66,9 +67,18 @@ Decide = Callable[[Policy, PolicyTest], Decision]
 
 
 def decide_test(policy: Policy, test: PolicyTest) -> Decision:
-    """Decide the goal of a test from its facts alone."""
-    facts, sources = facts_file_sources((test.name, test.facts))
-    request = Request(goal=test.goal, valid_on=test.valid_on)
+    """Decide the goal of a test from its facts alone.
+
+    What no source can state, such as who stated something (`stated_by`), is assumed.
+    """
+    text, assumed = test.facts, []
+    for line in parse_facts(text, name=test.name):
+        if "{}/{}".format(*line.atom.signature) in NEVER_STATED:
+            assumed.append(line.atom)
+            blank = " " * (line.end - line.start)
+            text = text[: line.start] + blank + text[line.end :]
+    facts, sources = facts_file_sources((test.name, text))
+    request = Request(goal=test.goal, valid_on=test.valid_on, assumptions=tuple(assumed))
     return decide(request, policy=policy, facts=facts, sources=sources)
 
 
