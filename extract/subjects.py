@@ -5,6 +5,7 @@ from __future__ import annotations
 from spacy.tokens import Span, Token
 
 from .coreference import Form, Mention
+from .mentions import names_office
 from .pack import PackDimension, SubjectSource
 from .read_text import ReadText
 
@@ -53,10 +54,19 @@ class Subjects:
         if mention.entity == self.resolved.anchor:
             kind = self.resolved.kind
             return kind is None or kind in types
-        if types == ("work",) and mention.form is Form.NAME:
-            name = self.text.names.get(mention.start)
-            return name is not None and name.quoted
-        return True
+        name = self.text.names.get(mention.start)
+        if mention.form is not Form.NAME or (name is not None and name.quoted):
+            return True
+        return types != ("work",) and not self._is_vague(mention)
+
+    def _is_vague(self, mention: Mention) -> bool:
+        """Whether a name beside the title of a corpus does not say who is meant: `Agnes`.
+
+        Offices are vague as well: `Count of Perche`.
+        """
+        if self.resolved.anchor is None or not self.resolved.titled:
+            return False
+        return mention.end == mention.start + 1 or names_office(mention.entity)
 
     def _governing(self, dimension: PackDimension, start: int, sentence: Span) -> Mention | None:
         """Give the name a noun stands beside, else what governs it, else the title.
@@ -66,7 +76,9 @@ class Subjects:
         """
         beside = self._beside(start) if self.doc[start].pos_ == "NOUN" else None
         governor = self._predicated(beside or self._governor(self.doc[start], _REACH))
-        if governor is not None and self.suits(governor, dimension):
+        if governor is not None and (
+            dimension.subject_types != ("work",) or self.suits(governor, dimension)
+        ):
             return governor
         topic = self._topic(sentence, start)
         anchored = topic is not None and topic.entity == self.resolved.anchor
@@ -79,7 +91,7 @@ class Subjects:
         if mention is None:
             return None
         root = self.doc[mention.start : mention.end].root
-        if root.dep_ not in ("attr", "oprd"):
+        if root.dep_ != "attr" or root.head.lemma_ not in ("be", "become"):
             return mention
         for child in root.head.children:
             if child.dep_ in _SUBJECT_ARCS:
@@ -130,8 +142,15 @@ class Subjects:
         for child in token.children:
             if child.dep_ in _SUBJECT_ARCS:
                 if child.tag_ in ("WDT", "WP"):
+                    beside = self._beside(child.i)
+                    if beside is not None:
+                        return beside
                     break
                 return self._mention_of(child)
+        if token.pos_ == "NOUN" and (
+            token.dep_ == "dobj" or (token.dep_ == "pobj" and token.head.lower_ != "as")
+        ):
+            return None  # `left it to the sons of James` says nothing of who left it
         if token.dep_ in ("acl", "relcl"):
             return self._thing(token.head, token, reach - 1)
         if token.dep_ in ("attr", "appos", "nsubj", "nsubjpass", "ROOT") and token.pos_ in (
