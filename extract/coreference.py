@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Container, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -138,7 +138,7 @@ def resolve(
                     mention = _resolve_pronoun(token, state, anchor, kind, anchor_at)
                 if mention is None:
                     mention = _resolve_description(
-                        doc, index, state, anchor, kind, noun_kind, anchor_at
+                        doc, index, state, anchor, kind, noun_kind, anchor_at, by_start
                     )
             if mention is None:
                 index += 1
@@ -276,6 +276,7 @@ def _resolve_description(
     kind: str | None,
     noun_kind: Mapping[str, str],
     anchor_at: int,
+    named: Container[int],
 ) -> Mention | None:
     """Resolve `the film`, `this company`: the anchor or the last subject, if it is of that kind."""
     if doc[index].lower_ not in ("the", "this") or index + 1 >= len(doc):
@@ -284,6 +285,9 @@ def _resolve_description(
     described = noun_kind.get(noun.lower_)
     if described is None or noun.dep_ in ("compound", "amod", "nmod"):
         return None
+    following = doc[index + 2] if index + 2 < len(doc) else None
+    if following is not None and (following.lower_ == "of" or index + 2 in named):
+        return None  # `the son of ..`, `the actor Peter Lyle`
     if anchor is not None and kind == described:
         return Mention(index, index + 2, anchor, Form.DESCRIPTION, anchor_at)
     if anchor is None and state.subject is not None and described == "organization":

@@ -74,8 +74,18 @@ class Subjects:
         The title stands in where the first sentence has it as subject, and for works wherever it
         opens the sentence: in `X is a film directed by A and produced by B`, A produces nothing.
         """
-        beside = self._beside(start) if self.doc[start].pos_ == "NOUN" else None
-        governor = self._predicated(beside or self._governor(self.doc[start], _REACH))
+        trigger = self.doc[start]
+        is_noun = trigger.pos_ == "NOUN"
+        beside = self._beside(start) if is_noun else None
+        if beside is not None and "person" in dimension.subject_types and self._is_place(beside):
+            beside = self._governor(
+                self.doc[beside.start].head, _REACH
+            )  # `born in Ness, the son of`
+        if beside is None and is_noun and start - sentence.start < _OPENING:
+            beside = self._subject_of(sentence, trigger)  # `The son of James, he ..`
+        if beside is None and is_noun and _is_object(trigger):
+            return None  # `left it to the sons of James` says nothing of who left it
+        governor = self._predicated(beside or self._governor(trigger, _REACH))
         if governor is not None and (
             dimension.subject_types != ("work",) or self.suits(governor, dimension)
         ):
@@ -85,6 +95,18 @@ class Subjects:
         if governor is None and not (anchored and sentence.start == 0):
             return None
         return topic if anchored else governor
+
+    def _is_place(self, mention: Mention) -> bool:
+        return self.doc[mention.start].ent_type_ in ("GPE", "LOC", "FAC")
+
+    def _subject_of(self, sentence: Span, trigger: Token) -> Mention | None:
+        """Give the subject of a sentence that opens with a noun in apposition to it."""
+        for child in sentence.root.children:
+            if child.dep_ in _SUBJECT_ARCS and child is not trigger:
+                mention = self._mention_of(child)
+                if mention is not None and mention.start > trigger.i:
+                    return mention
+        return None
 
     def _predicated(self, mention: Mention | None) -> Mention | None:
         """Give the subject of which a mention is predicated: `Ann was Duchess of Kent`."""
@@ -147,10 +169,8 @@ class Subjects:
                         return beside
                     break
                 return self._mention_of(child)
-        if token.pos_ == "NOUN" and (
-            token.dep_ == "dobj" or (token.dep_ == "pobj" and token.head.lower_ != "as")
-        ):
-            return None  # `left it to the sons of James` says nothing of who left it
+        if token.pos_ == "NOUN" and _is_object(token):
+            return None
         if token.dep_ in ("acl", "relcl"):
             return self._thing(token.head, token, reach - 1)
         if token.dep_ in ("attr", "appos", "nsubj", "nsubjpass", "ROOT") and token.pos_ in (
@@ -192,3 +212,15 @@ class Subjects:
                 return self.covering[first]
             first += 1
         return None
+
+
+def _is_object(noun: Token) -> bool:
+    """Whether a noun is an object, or stands after a preposition.
+
+    Not so after `as`, and where it is part of what is predicated: `is one of the sons of James`.
+    """
+    if noun.dep_ != "pobj":
+        return noun.dep_ == "dobj"
+    preposition = noun.head
+    part = preposition.lower_ == "of" and preposition.head.dep_ in ("attr", "appos", "conj")
+    return preposition.lower_ != "as" and not part
