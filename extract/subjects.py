@@ -97,7 +97,8 @@ class Subjects:
         return topic if anchored else governor
 
     def _is_place(self, mention: Mention) -> bool:
-        return self.doc[mention.start].ent_type_ in ("GPE", "LOC", "FAC")
+        root = self.doc[mention.start : mention.end].root
+        return root.dep_ == "pobj" and root.head.lower_ in ("in", "at", "near")
 
     def _subject_of(self, sentence: Span, trigger: Token) -> Mention | None:
         """Give the subject of a sentence that opens with a noun in apposition to it."""
