@@ -10,6 +10,12 @@ from kb.statement import ALWAYS, Modality, Polarity, Validity, Value
 LONGEST_QUOTE = 600
 """Code points up to which a quote reaches back to where the text names its subject."""
 
+SAME_AS = "same_as"
+"""Dimension of identity statements: two names of one entity."""
+
+KNOWN_AS = "known_as"
+"""Dimension of what else a text calls an entity, which may be what it calls others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

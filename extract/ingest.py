@@ -10,10 +10,10 @@ from kb.quantity import Date
 from kb.statement import ALWAYS, Entity, Polarity, Statement, Text
 
 from .anchor import bare_title
-from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
+from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .extractor import Extraction, Extractor, Progress, extract
-from .labels import SAME_AS, read_labels
-from .layout import Paragraph, Section, Table, read_layout
+from .labels import read_labels
+from .layout import Cell, Paragraph, Section, Table, read_layout
 from .letterhead import read_head
 from .mentions import NameIndex
 from .normalize import Mended, fold, mend
@@ -22,8 +22,8 @@ from .patterns import DOCUMENT, Finding
 from .pipeline import DEFAULT_MODEL, Reader, Reading, Unit, reader_for
 from .sections import About, is_label, read_sections
 from .tables import read_table
+from .titles import calls_by_bare_name
 
-KNOWN_AS = "known_as"
 _LONGEST_UNIT = 20_000
 """Code points read at once."""
 
@@ -211,7 +211,7 @@ class _Context:
     def candidates_of(self, reading: Reading, number: int) -> tuple[Candidate, ...]:
         """Turn findings into candidates: spans back into the document, validity of the section."""
         document, extractor = self.document, self.reader.extractor
-        text = reading.unit.text
+        section, text = self.sections[number], reading.unit.text
         candidates = []
         for finding in reading.findings:
             start, end = text.source_span(finding.start, finding.end)
@@ -253,7 +253,25 @@ class _Context:
                 candidates.append(
                     _named(document, anchor, KNOWN_AS, Text(name), name, span, extractor)
                 )
+            if section.titled and section.heading is not None:
+                opening = text.text[first : max(last, reading.opening)]
+                if calls_by_bare_name(anchor, name, opening, text.text[last:]):
+                    called = bare_title(anchor)
+                    span = self._opening(section.heading, text, (first, last), reading.opening)
+                    candidates.append(
+                        _named(document, anchor, KNOWN_AS, Text(called), called, span, extractor)
+                    )
         return tuple(candidates)
+
+    def _opening(
+        self, heading: Cell, text: Mended, lead: tuple[int, int], end: int
+    ) -> tuple[int, int]:
+        """Give the span of a title with the first sentence below it, or with its first name."""
+        start = heading.start
+        _, stop = text.source_span(lead[0], max(lead[1], end))
+        if stop - start > LONGEST_QUOTE:
+            _, stop = text.source_span(*lead)
+        return _trimmed(self.document.text, start, stop)
 
     def _reaching_name(self, finding: Finding, start: int, end: int) -> int:
         """Begin the quote where the document says what a short name in it stands for."""

@@ -10,7 +10,7 @@ from kb.document import Document
 from kb.errors import ValueUnreadable
 from kb.statement import ALWAYS, Entity, Polarity, Validity
 
-from .candidate import LONGEST_QUOTE, Candidate, Rejection, document_subject
+from .candidate import LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .layout import LabelLine, Section
 from .normalize import fold
 from .pack import Pack, Relation, ValidityScope
@@ -20,7 +20,6 @@ from .sections import ALIAS, About, Subject, subject_labels
 from .validity import find_validity
 from .values import read_value
 
-SAME_AS = "same_as"
 _BRACKET = re.compile(r"\s*[(\[].*?[)\]]\s*\Z")
 
 

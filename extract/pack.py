@@ -105,7 +105,11 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class PackDimension:
-    """A dimension as a pack declares it; types name kinds of entities (`person`, `work`)."""
+    """A dimension as a pack declares it; types name kinds of entities (`person`, `work`).
+
+    `roles` are the nouns by which a passage calls what is such a value: a director of films is a
+    director or a filmmaker.
+    """
 
     name: str
     kind: DimensionKind
@@ -117,6 +121,7 @@ class PackDimension:
     subject_types: tuple[str, ...]
     value_types: tuple[str, ...]
     ambiguities: tuple[tuple[str, str], ...]
+    roles: tuple[str, ...] = ()
 
     def to_dimension(self) -> Dimension:
         """Give the dimension of the knowledge base."""
@@ -150,7 +155,8 @@ class Pack:
 
     `digest` is the SHA-256 of its files. `subject_labels` name the lines that state what a
     document or section is about; `headers` maps table headers to dimensions; `name_suffixes` end
-    the names of organisations; `kinds` maps a kind of entity to the nouns that call something so.
+    the names of organisations; `names` are regular expressions that names of other things of the
+    field match in full; `kinds` maps a kind of entity to the nouns that call something so.
     """
 
     name: str
@@ -163,6 +169,7 @@ class Pack:
     subject_labels: tuple[str, ...]
     headers: Mapping[str, str]
     name_suffixes: tuple[str, ...]
+    names: tuple[str, ...]
     kinds: Mapping[str, tuple[str, ...]]
 
     def __eq__(self, other: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -54,12 +55,13 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the pipeline found in a unit."""
+    """What the pipeline found in a unit; `opening` is where the sentence with the lead ends."""
 
     unit: Unit
     findings: tuple[Finding, ...]
     aliases: tuple[tuple[str, str, int, int], ...]
     lead: tuple[str, int, int] | None
+    opening: int = 0
 
 
 class Reader:
@@ -87,6 +89,10 @@ class Reader:
                 kinds[kind] = (*kinds.get(kind, ()), *nouns)
         self._kinds = kinds
         self.suffixes = frozenset(word for pack in self.packs for word in pack.name_suffixes)
+        self._names = re.compile(
+            "|".join(rf"\b(?:{names})(?!\w)" for pack in self.packs for names in pack.names)
+            or r"(?!)"
+        )
         self._patterns = RelationPatterns(self.packs)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Reading]:
@@ -116,11 +122,16 @@ class Reader:
             token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
         )
 
+    def is_listed(self, text: str) -> bool:
+        """Whether a text is a name of a form that a pack lists."""
+        return self._names.fullmatch(text) is not None
+
     def _prepare(self, unit: Unit) -> Doc:
         doc = self._nlp.make_doc(unit.text.text)
         doc.user_data["unit"] = unit
         doc.user_data["kinds"] = self._kinds
         doc.user_data["suffixes"] = self.suffixes
+        doc.user_data["listed"] = {found.group() for found in self._names.finditer(doc.text)}
         return doc
 
     def _finish(self, doc: Doc) -> Reading:
@@ -138,11 +149,12 @@ class Reader:
             )
             for alias in resolved.aliases
         )
-        lead = None
+        lead, opening = None, 0
         if resolved.lead_name is not None:
             span = doc[resolved.lead_name.start : resolved.lead_name.end]
             lead = (resolved.lead_name.text, span.start_char, span.end_char)
-        return Reading(unit, findings, aliases, lead)
+            opening = max(doc[span.end - 1].sent.end_char, span.end_char)
+        return Reading(unit, findings, aliases, lead, opening)
 
 
 @lru_cache(maxsize=4)
@@ -242,17 +254,20 @@ class NameFinder:
                 dated.update(range(span.start, span.end))
         doc.user_data["names"] = find_names(
             doc,
-            known=(index_names(self._forms(unit)), unit.names if unit is not None else {}),
+            known=(
+                index_names(self._forms(unit, doc.user_data.get("listed", ()))),
+                unit.names if unit is not None else {},
+            ),
             titles=unit.titles if unit is not None else {},
             dated=dated,
             suffixes=doc.user_data.get("suffixes", ()),
         )
         return doc
 
-    def _forms(self, unit: Unit | None) -> set[tuple[str, ...]]:
-        if unit is None or not unit.anchor:
-            return set()
-        forms = {unit.anchor, bare_title(unit.anchor)}
+    def _forms(self, unit: Unit | None, listed: Iterable[str]) -> set[tuple[str, ...]]:
+        forms = set(listed)
+        if unit is not None and unit.anchor:
+            forms.update({unit.anchor, bare_title(unit.anchor)})
         return {tuple(token.text for token in self._tokenizer(form)) for form in forms if form}
 
 

@@ -11,12 +11,13 @@ import datetime
 import difflib
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
+from .asserted import Asserted
 from .database import open_database
 from .dimension import Dimension, dimension_from_json
 from .document import Document
@@ -27,7 +28,7 @@ from .log import Log
 from .projections import Projections
 from .rdf import RdfProjection
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
-from .statement import Evidence, Polarity, Statement
+from .statement import Evidence, Statement
 from .store import Store
 from .verdicts import SignOffRecord, VerdictLog, VerdictRecord
 from .vocabulary import check_namespace
@@ -150,8 +151,6 @@ class KnowledgeBase:
     def kinds_since(self, revision: int) -> frozenset[str]:
         """Give the kinds of the events after a revision."""
         return self._reading.log.kinds(after=revision)
-
-    # ---- writing
 
     # ---- writing
 
@@ -286,17 +285,17 @@ class KnowledgeBase:
             subject=subject, dimension=dimension, source_sha256=source_sha256, as_of=as_of
         )
 
-    def asserted(self, dimension: str, *, as_of: int) -> Iterator[tuple[str, Statement]]:
-        """Yield (id, statement) of what was asserted in a dimension at a revision, by id."""
-        return self._reader.asserted(dimension, as_of=as_of)
+    def asserted(self, *, revision: int) -> Asserted:
+        """Give what was asserted at a revision, to be read by dimension."""
+        return Asserted(lambda: self._reader.connection, revision=revision)
 
-    def asserted_dimensions(self, *, as_of: int) -> tuple[tuple[str, Polarity], ...]:
-        """Give the dimensions in which something was asserted, with each polarity, sorted."""
-        return self._reader.asserted_dimensions(as_of=as_of)
+    def mentions(self, names: Collection[str]) -> Iterator[tuple[Statement, Evidence]]:
+        """Yield what stands with one of the names as subject or entity value; see the store."""
+        return self._reader.mentions(names)
 
-    def provenance(self, *, as_of: int) -> Iterator[tuple[str, str, str]]:
-        """Yield (id, dimension, source) of what was asserted at a revision, in that order."""
-        return self._reader.provenance(as_of=as_of)
+    def passage_titles(self) -> frozenset[str]:
+        """Give the titles of the passages of all documents that stand."""
+        return self._reader.passage_titles()
 
     def statements(
         self, *, subject: str | None = None, dimension: str | None = None

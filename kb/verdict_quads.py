@@ -125,8 +125,9 @@ def _answers(namespace: str, node: ox.NamedNode, form: _Json) -> Iterator[Triple
             yield answer, TYPE, pw("Answer")
             yield answer, pw("atom"), ox.Literal(found["atom"])
             yield from _about(namespace, answer, found["atom"])
-            sources: set[str] = set()
-            for identifier in _statements(form, steps, found["step"]):
+            identifiers, whole = _premises(form, steps, found["step"])
+            sources = set(form["sources"]) if whole else set()
+            for identifier in identifiers:
                 statement = ox.NamedNode(iri.statement_iri(namespace, identifier))
                 yield answer, pw("premise"), statement
                 for evidence in form["statements"][identifier]["evidence"]:
@@ -153,24 +154,23 @@ def _requirement(
         yield gap, pw("conflicting"), ox.NamedNode(iri.statement_iri(namespace, identifier))
 
 
-def _statements(form: _Json, steps: Mapping[str, _Json], step: str) -> list[str]:
-    """The statements that the proof of a step uses, sorted.
+def _premises(form: _Json, steps: Mapping[str, _Json], step: str) -> tuple[list[str], bool]:
+    """The statements that the proof of a step uses, sorted, and whether it rests on an absence.
 
-    A proof that rests on an absence uses all that was looked at for it, and so all of the
-    certificate.
+    Such a proof uses all that was looked at for it: all statements and sources of the certificate.
     """
     used: set[str] = set()
     stack, seen = [step], {step}
     while stack:
         found = steps[stack.pop()]
         if found["kind"] == "closed":
-            return sorted(form["statements"])
+            return sorted(form["statements"]), True
         if "statement" in found:
             used.add(found["statement"])
         fresh = set(found["premises"]) - seen
         seen |= fresh
         stack.extend(fresh)
-    return sorted(used)
+    return sorted(used), False
 
 
 def _about(namespace: str, node: ox.NamedNode, atom: str) -> Iterator[Triple]:
@@ -191,7 +191,7 @@ def _complete_sources(form: _Json) -> Iterable[str]:
     looked_up = {
         _signature(found["pattern"])
         for found in (form["witness"] or {}).get("lookups", ())
-        if found["basis"] == "declared"
+        if found["basis"] in ("declared", "table")
     }
     for policy in form["policies"]:
         for signature, name in _CLOSED.findall(policy["text"]):

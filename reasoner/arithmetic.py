@@ -92,8 +92,11 @@ def compare(operator: Operator, left: Constant, right: Constant) -> Truth:
     Texts compare by code points. Values of two kinds are unequal and have no order. `#inf` and
     `#sup` lie below and above everything.
     """
-    if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit == right.unit:
-        left, right = left.magnitude, right.magnitude
+    if isinstance(left, Quantity) and isinstance(right, Quantity):
+        pair = _magnitudes(left, right)
+        if pair is None:
+            return Truth.UNDETERMINED
+        left, right = pair
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         a, b = left.numerator * right.denominator, right.numerator * left.denominator
         return _truth(_ORDER[operator](a, b))

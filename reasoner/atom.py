@@ -80,6 +80,23 @@ def render_term(term: Term) -> str:
             return f'@quantity("{term}")'
 
 
+_ANONYMOUS = re.compile(r"_[0-9]+\Z", re.ASCII)
+
+
+def is_anonymous(variable: Variable) -> bool:
+    """Whether it was written `_`."""
+    return _ANONYMOUS.match(variable.name) is not None
+
+
+def render_pattern(atom: Atom) -> str:
+    """Write an atom as in source text: variables that were written `_` as `_` again."""
+    named = tuple(
+        Variable("_") if isinstance(item, Variable) and is_anonymous(item) else item
+        for item in atom.arguments
+    )
+    return str(Atom(atom.predicate, named, atom.negated))
+
+
 _PREDICATE = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
 
 

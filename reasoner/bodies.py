@@ -13,7 +13,7 @@ from functools import lru_cache
 from kb.quantity import Truth
 
 from . import arithmetic
-from .arithmetic import Result, Undetermined
+from .arithmetic import UNKNOWN, Result, Undetermined
 from .atom import Atom, Constant, Variable, render_term
 from .clause import Aggregate, Clause, Comparison, Expression, Operation, bind_atom
 from .facts import Signature
@@ -51,7 +51,11 @@ def compare_literal(
 ) -> Truth:
     """Judge a comparison whose variables are bound; a definition is true of the same value."""
     left, right = value_of(comparison.left, bindings), value_of(comparison.right, bindings)
-    if isinstance(left, Undetermined) or isinstance(right, Undetermined):
+    if (
+        isinstance(left, Undetermined)
+        or isinstance(right, Undetermined)
+        or UNKNOWN in (left, right)
+    ):
         return Truth.UNDETERMINED
     if defines and left == right:
         return Truth.TRUE
@@ -152,7 +156,9 @@ class Answers:
             self._calls[signature] = {bound: groups[bound] for bound in closest}
 
     def rows(self, pattern: Atom) -> Sequence[Atom]:
-        """Give the answers to a call. Raises NotCovered."""
+        """Give the answers to a call; none to one for a value nobody knows. Raises NotCovered."""
+        if UNKNOWN in pattern.arguments:
+            return ()
         bound = bound_positions(pattern)
         for other, group in self._calls.get(pattern.signature, {}).items():
             if not set(other) <= set(bound):
@@ -206,9 +212,9 @@ def _advance(
             return [] if truth is Truth.FALSE else [(known, truth is Truth.TRUE)]
         case Assign(_, variable, expression):
             value = value_of(expression, known)
-            return (
-                [] if isinstance(value, Undetermined) else [({**known, variable.name: value}, True)]
-            )
+            if isinstance(value, Undetermined):
+                return [({**known, variable.name: UNKNOWN}, False)]
+            return [({**known, variable.name: value}, True)]
         case Refute(_, atom, _):
             rows = answers.rows(bind_atom(atom, known))
             if any(answers.contested or row not in answers.uncertain for row in rows):
@@ -247,7 +253,8 @@ def _collect(step: Collect, known: Bindings, answers: Answers) -> list[tuple[Bin
     literal: Aggregate = step.aggregate
     value, certain = collect(step, known, answers)
     if isinstance(value, Undetermined) or not certain:
-        return [] if step.assigned is not None else [(known, False)]
+        unknown = {} if step.assigned is None else {step.assigned.name: UNKNOWN}
+        return [({**known, **unknown}, False)]
     if step.assigned is not None:
         return [({**known, step.assigned.name: value}, True)]
     result = value_of(literal.result, known)

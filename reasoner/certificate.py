@@ -16,7 +16,7 @@ from typing import Any
 from kb.quantity import Date, Quantity, format_number, in_unit
 from kb.statement import Evidence, value_to_json
 
-from .atom import Atom, Constant, Symbol, Variable, render_term
+from .atom import Atom, Constant, Symbol, Variable, render_pattern, render_term
 from .bodies import value_of
 from .clause import (
     Absent,
@@ -34,6 +34,7 @@ from .clause import (
 from .facts import Fact
 from .slice import Instance
 from .sources import Sources
+from .validity import interval_of_instance
 from .verdict import AbstentionCode, OpenRequirement, Verdict
 
 FORMAT = "proofweave.certificate/1"
@@ -163,6 +164,7 @@ class _Ready:
     names: tuple[str, ...]
     tests: tuple[tuple[int, str, Literal], ...]
     """Body positions that are no atoms, with the kind of their step."""
+    reads_day: bool
 
 
 @dataclass(slots=True)
@@ -177,6 +179,8 @@ class StepList:
     closed: dict[str, tuple[str, int, Mapping[str, Constant]]] = field(default_factory=dict)
     """Absences and aggregates by their text, with rule, body position and bindings: what a
     witness must show."""
+    dated: list[tuple[str, Mapping[str, Constant]]] = field(default_factory=list)
+    """Rule instances that read the day of the request: rule id and bindings."""
     _known: dict[tuple[str, ...], str] = field(default_factory=dict)
     _ready: dict[str, _Ready] = field(default_factory=dict)
 
@@ -234,6 +238,8 @@ class StepList:
         if known is not None:
             return known
         self.rules[instance.rule_id] = None
+        if ready.reads_day:
+            self.dated.append((instance.rule_id, values))
         return self._put(
             key,
             {
@@ -252,7 +258,12 @@ class StepList:
             for position, literal in enumerate(clause.body)
             if not isinstance(literal, Positive)
         )
-        ready = _Ready(clause, _rule_kind(rule_id), binding_variables(clause), tests)
+        reads_day = any(
+            isinstance(literal, Positive) and literal.atom.signature == ("valid_on", 1)
+            for literal in clause.body
+        )
+        kind = _rule_kind(rule_id)
+        ready = _Ready(clause, kind, binding_variables(clause), tests, reads_day)
         self._ready[rule_id] = ready
         return ready
 
@@ -350,7 +361,7 @@ def build_certificate(
         "code": conclusion.code.value if conclusion.code else None,
         "question": conclusion.question,
         "understood_as": conclusion.understood_as,
-        "goal": str(conclusion.goal),
+        "goal": render_pattern(conclusion.goal),
         "valid_on": _day(conclusion.valid_on),
         "knowledge": hashlib.sha256("\n".join(statements).encode()).hexdigest(),
         "complete": conclusion.complete,
@@ -372,7 +383,7 @@ def build_certificate(
             "lookups": list(witness.lookups),
             "contested": list(witness.contested),
         },
-        "validity": _validity(conclusion, statements, used, steps.steps),
+        "validity": _validity(conclusion, statements, used, steps),
     }
 
 
@@ -473,11 +484,11 @@ def _validity(
     conclusion: Conclusion,
     statements: Mapping[str, Json],
     policies: Sequence[Policy],
-    steps: Sequence[Json],
+    steps: StepList,
 ) -> Json:
     """Give the interval in which the proof holds and the next day it can change.
 
-    A proof that uses the day of the request holds on that day only; an abstention has no interval.
+    An abstention has no interval.
     """
     if conclusion.verdict is Verdict.ABSTAINED:
         return {"start": None, "end": None, "next_change": None}
@@ -487,9 +498,11 @@ def _validity(
         for policy in policies
     ]
     day = conclusion.valid_on
-    if day is not None and any(step["kind"] == "request" for step in steps):
-        following = day + datetime.timedelta(days=1)
-        intervals.append({"start": _day(day), "end": _day(following)})
+    if day is not None:
+        found = [interval_of_instance(steps.clauses[name], b, day) for name, b in steps.dated]
+        if any(atom.signature == ("valid_on", 1) for atom, _ in conclusion.answers):
+            found.append((day, day + datetime.timedelta(days=1)))
+        intervals += [{"start": _day(first), "end": _day(last)} for first, last in found]
     start = max((item["start"] for item in intervals if item["start"]), default=None)
     end = min((item["end"] for item in intervals if item["end"]), default=None)
     return {"start": start, "end": end, "next_change": end}

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process
 from kb.quantity import Truth
 
 from .arithmetic import compare
-from .atom import Atom, Variable
+from .atom import Atom, Variable, is_anonymous
 from .clause import (
     Absent,
     Aggregate,
@@ -31,7 +31,6 @@ from .magic import (
     Step,
     Unsafe,
     expression_names,
-    is_anonymous,
     literal_names,
     names_of,
     order_body,

@@ -32,7 +32,7 @@ class CompiledGoal:
     """A planned goal as code, and what `bind` has to be given for it.
 
     Rows of `record` are (clause number, value ids in the order of `slots`); `checks` gives the body
-    indexes whose truths stand beside a doubted record.
+    indexes whose truths stand beside a doubted record, `defining` those that compute a value.
     """
 
     plan: GoalPlan
@@ -42,6 +42,7 @@ class CompiledGoal:
     operators: tuple[Operator, ...]
     slots: tuple[tuple[str, ...], ...]
     checks: dict[int, tuple[int, ...]]
+    defining: dict[int, frozenset[int]]
     heads: dict[int, Template]
     bodies: dict[int, tuple[Template | None, ...]]
     derived: frozenset[Signature]
@@ -172,6 +173,7 @@ def _prologue(writer: CodeWriter, *, in_lists: bool) -> list[str]:
         "    truth, define, defined, apply = run.truth, run.define, run.defined, run.apply",
         "    absent, certain, aggregate, conclude = "
         "run.absent, run.certain, run.aggregate, run.conclude",
+        "    doubt = run.doubt",
         "    loop, BUSY, Cell, T, F = run.loop, run.busy, run.cell, run.true, run.false",
         "    work, limit = 0, run.first_limit",
         "    def tick():",
@@ -229,6 +231,7 @@ def compile_goal(plan: GoalPlan) -> CompiledGoal:
         operators=tuple(writer.operators),
         slots=slots,
         checks=writer.checks,
+        defining=writer.defining,
         heads=heads,
         bodies=bodies,
         derived=frozenset(clause.head.signature for clause in plan.clauses),

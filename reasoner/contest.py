@@ -12,7 +12,7 @@ from .arithmetic import compare
 from .atom import Atom, Variable
 from .bodies import without_statement
 from .clause import Operator, Policy
-from .facts import Fact, FactBase
+from .facts import Fact, FactBase, Signature
 from .sources import Sources
 
 
@@ -42,10 +42,12 @@ class Contests:
     _known: dict[Atom, Contest | None] = field(default_factory=dict)
     _functional: frozenset[str] = frozenset()
     _disjoint: frozenset[tuple[str, str]] = frozenset()
+    _stated: frozenset[Signature] = frozenset()
 
     def __post_init__(self) -> None:
         self._functional = self.sources.functional.union(self.policy.functional)
         self._disjoint = self.sources.disjoint.union(self.policy.disjoint)
+        self._stated = self.facts.signatures()
 
     def of(self, atom: Atom, fact: Fact | None) -> Contest | None:
         """Give what contests an atom, or None; `fact` is its leaf where it is stated.
@@ -60,9 +62,10 @@ class Contests:
 
     def _denial(self, atom: Atom, fact: Fact | None) -> Contest | None:
         complement = atom.complement
-        for other in self.facts.match(complement, self.valid_on):
-            if fact is None or self._counts_against(fact, other):
-                return Contest("denied", atom, complement, other)
+        if complement.signature in self._stated:
+            for other in self.facts.match(complement, self.valid_on):
+                if fact is None or self._counts_against(fact, other):
+                    return Contest("denied", atom, complement, other)
         if self.derives(complement):
             return Contest("denied", atom, complement, None)
         return None

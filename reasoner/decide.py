@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from .atom import Atom
+from .atom import Atom, render_pattern
 from .bodies import NotCovered
 from .certificate import (
     Conclusion,
@@ -31,11 +31,10 @@ from .inquiry import Inquiry
 from .openness import (
     Openness,
     requirement_id,
-    requirement_text,
     undetermined_requirements,
     write_requirement,
 )
-from .prelude import atoms_of, prelude
+from .prelude import COMPUTED, atoms_of, prelude
 from .slice import Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
@@ -116,7 +115,7 @@ def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -
 
 def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
     """Refuse a predicate that neither rules nor facts nor the knowledge base have."""
-    signatures = {*facts.signatures(), *known}
+    signatures = {*facts.signatures(), *known, *COMPUTED}
     for clause in (*policy.clauses, *prelude().clauses):
         signatures.add(clause.head.signature)
         signatures.update(atom.signature for atom in atoms_of(clause.body))
@@ -266,7 +265,7 @@ class _Case:
 
     def _nothing(self, code: AbstentionCode, detail: str) -> _Draft:
         """Abstain without having looked, or without having finished."""
-        goal = requirement_text(self.request.goal)
+        goal = render_pattern(self.request.goal)
         requirement = OpenRequirement(
             id=requirement_id(goal, ""),
             atom=goal,
@@ -332,7 +331,7 @@ def _checked(draft: _Draft, case: _Case) -> Decision:
         data,
         case.inquiry.sources.texts,
         expect_policy=case.inquiry.policy.digest,
-        expect_goal=str(conclusion.goal),
+        expect_goal=certificate["goal"],
     )
     if not report.valid:
         raise SelfCheckFailed(

@@ -12,11 +12,10 @@ is read, which lets demands depend on negation without spoiling stratification.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .atom import Atom, Variable
+from .atom import Atom, Variable, is_anonymous
 from .clause import (
     Absent,
     Aggregate,
@@ -107,14 +106,6 @@ class Unsafe(Exception):
     def __init__(self, variables: tuple[str, ...], literal: Literal | None) -> None:
         self.variables, self.literal = variables, literal
         super().__init__(", ".join(variables))
-
-
-_ANONYMOUS = re.compile(r"_[0-9]+\Z")
-
-
-def is_anonymous(variable: Variable) -> bool:
-    """Whether it was written `_`."""
-    return _ANONYMOUS.match(variable.name) is not None
 
 
 def names_of(atom: Atom) -> set[str]:

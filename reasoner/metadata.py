@@ -114,7 +114,10 @@ def _read_block(
     for name in wrong:
         if name in values:
             where = "the header" if block.is_header else "the comment of a rule"
-            report(offsets[name], f"{name!r} does not belong into {where}")
+            report(
+                offsets[name],
+                f"{name!r} does not belong into {where}; expected an empty line between the two",
+            )
     if not block.is_header and values and "rule" not in values:
         report(start, "the comment names no rule; expected `rule: NAME`")
     reading.blocks.append(block)

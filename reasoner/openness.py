@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from kb.quantity import Date, Quantity, Truth
 
-from .arithmetic import Undetermined, compare
-from .atom import Atom, Constant, Symbol, Variable, render_term
+from .arithmetic import UNKNOWN, Undetermined, compare
+from .atom import Atom, Constant, Symbol, Variable, render_pattern, render_term
 from .bodies import (
     Answers,
     Bindings,
@@ -40,7 +40,6 @@ from .magic import (
     Step,
     Test,
     expression_names,
-    is_anonymous,
     literal_names,
     names_of,
 )
@@ -69,7 +68,7 @@ class Missing:
         """What is open: an atom, an absence that fails, or an undetermined test."""
         if self.undetermined:
             return self.undetermined
-        return f"not {requirement_text(self.atom)}" if self.absent else requirement_text(self.atom)
+        return f"not {render_pattern(self.atom)}" if self.absent else render_pattern(self.atom)
 
     def as_gap(self) -> Missing:
         """Give what would make an undetermined test unnecessary: another atom."""
@@ -85,23 +84,12 @@ class _Walk:
     """Atoms of the body that were read, each with the call that was made for it."""
 
 
-def requirement_text(atom: Atom) -> str:
-    """Write an atom with its open variables; anonymous ones as `_`."""
-    if not atom.arguments:
-        return str(atom)
-    inner = ", ".join(
-        "_" if isinstance(item, Variable) and is_anonymous(item) else render_term(item)
-        for item in atom.arguments
-    )
-    return f"{'-' if atom.negated else ''}{atom.predicate}({inner})"
-
-
 class Openness:
     """Finds the open requirements of a goal.
 
     A requirement is traced through the policy's own rules; predicates of the prelude are asked for
-    as they are. Undetermined tests are named where the goal is possible but for them. Calls that the slice of the goal did not make are made now, so that the witness can
-    show them.
+    as they are. Undetermined tests are named where the goal is possible but for them. Calls that
+    the slice of the goal did not make are made now, so that the witness can show them.
     """
 
     def __init__(self, inquiry: Inquiry, part: Slice) -> None:
@@ -146,7 +134,7 @@ class Openness:
         self, pattern: Atom, path: tuple[str, ...], rule: str
     ) -> list[tuple[Missing, ...]]:
         """Give what each rule for a pattern misses, the least first; a stored one misses itself."""
-        text = requirement_text(pattern)
+        text = render_pattern(pattern)
         self.ensure(pattern)
         clauses = self.clauses.get(pattern.signature, ())
         if not clauses or text in path or len(path) > _DEEPEST:
@@ -190,7 +178,7 @@ class Openness:
             if item.detail or item.undetermined or item.absent:
                 expanded.append(item)
                 continue
-            text = requirement_text(item.atom)
+            text = render_pattern(item.atom)
             if text not in self._best:
                 first, *others = self._alternatives(item.atom, path, item.rule)
                 self._best[text] = first
@@ -250,7 +238,9 @@ class Openness:
         for inner in step.steps:
             if isinstance(inner, Read):
                 self.ensure(bind_atom(inner.atom, known))
-        value, _ = collect(step, known, self.answers)
+        value, certain = collect(step, known, self.answers)
+        if not certain:
+            value = Undetermined("a row is doubtful")
         if step.assigned is not None:
             if not isinstance(value, Undetermined):
                 known = {**known, step.assigned.name: value}
@@ -295,7 +285,7 @@ class Openness:
         entry = atom.arguments[0]
         for read, call in reversed(walk.reads):
             if entry in read.arguments:
-                needed = requirement_text(pattern).partition(", ")[2]
+                needed = render_pattern(pattern).partition(", ")[2]
                 kinds = sorted(self._kinds(pattern.arguments[0]))
                 shown = ", ".join(kinds) if kinds else "a document of unknown kind"
                 detail = f"stated_by(.., {needed} is needed; it is stated in: {shown}"
@@ -412,11 +402,15 @@ def _expected(atom: Atom, facts: FactBase) -> str:
 def undetermined_requirements(part: Slice) -> tuple[OpenRequirement, ...]:
     """Name the undetermined comparisons of a slice whose goal is possible only."""
     found: dict[str, str] = {}
+    closed = close_slice(part)
     for instance in part.instances:
+        if closed.derives(instance.head):
+            continue
         for premise in instance.premises:
             if (
                 isinstance(premise, (ComparisonPremise, AggregatePremise))
                 and premise.truth is Truth.UNDETERMINED
+                and UNKNOWN.name not in premise.text
             ):
                 found.setdefault(premise.text, instance.rule_id)
     return tuple(

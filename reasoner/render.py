@@ -121,10 +121,9 @@ class _Page:
         yield MEANINGS.get(verdict, "") + (f" Reason: {CODES[code]}." if code in CODES else "")
         for policy in certificate["policies"]:
             if policy["id"] != "prelude":
-                yield (
-                    f"Policy: {policy['id']} version {policy['version']}, "
-                    f"in effect {policy['effective']}"
-                )
+                always = policy["effective"] == "../.."
+                when = "" if always else f", in effect {policy['effective']}"
+                yield f"Policy: {policy['id']} version {policy['version']}{when}"
         if certificate["valid_on"]:
             yield f"On: {certificate['valid_on']}"
         if certificate["assumptions"]:

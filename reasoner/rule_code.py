@@ -34,6 +34,7 @@ class CodeWriter:
     indexes: dict[Index, int] = field(default_factory=dict)
     operators: dict[Operator, int] = field(default_factory=dict)
     checks: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    defining: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def begin(self, definition: str) -> list[str]:
         lines = [f"    {definition}", "        nonlocal work"]
@@ -207,7 +208,7 @@ def _write_steps(function: _Function, steps: tuple[Step, ...], group: int | None
                 function.known.add(variable.name)
                 if isinstance(expression, Operation):
                     computed = function.expression(expression)
-                    function.line(f"{target}, {check} = define({function.node}, {computed})")
+                    function.line(f"{target}, {check} = define({computed})")
                 else:
                     function.line(f"{target} = {function.term(expression)}")
                     function.line(f"{check} = T")
@@ -251,7 +252,7 @@ def _write_collect(function: _Function, step: Collect) -> None:
     if step.assigned is not None:
         target = function.term(step.assigned)
         function.known.add(step.assigned.name)
-        function.line(f"{target}, {check} = conclude({function.node}, x, {check})")
+        function.line(f"{target}, {check} = conclude(x, {check})")
     else:
         operator = writer.operator(aggregate.operator)
         result = function.expression(aggregate.result)
@@ -318,13 +319,20 @@ def write_rule(writer: CodeWriter, rule: RulePlan) -> str:
     _write_steps(function, rule.steps, group)
     checks = sorted(function.checks)
     writer.checks[rule.number] = tuple(checks)
+    writer.defining[rule.number] = writer.defining.get(rule.number, frozenset()) | {
+        step.index
+        for step in rule.steps
+        if isinstance(step, Assign) or (isinstance(step, Collect) and step.assigned is not None)
+    }
     function.line(f"x = {tuple_text([str(rule.number), *(names[name] for name in slots)])}")
     function.line("record(x)")
     if checks:
         truths = [function.checks[index] for index in checks]
         doubted = " or ".join(f"{truth} is not T" for truth in truths)
-        function.line(f"if {doubted}: doubts[x] = {tuple_text(truths)}")
-    function.line(f"row = {function.row(clause.head.arguments)}")
+        function.line(f"row = {function.row(clause.head.arguments)}")
+        function.line(f"if {doubted}: doubt(x, {tuple_text(truths)}, {function.node}, row)")
+    else:
+        function.line(f"row = {function.row(clause.head.arguments)}")
     if group is None:
         function.line("out[row] = None")
     else:

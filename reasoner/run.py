@@ -168,20 +168,23 @@ class Run:
             return Truth.TRUE
         return self.truth(Operator.EQUAL, left, right)
 
-    def define(self, number: int, result: Result) -> tuple[int, Truth]:
+    def define(self, result: Result) -> tuple[int, Truth]:
         """Give the id of a computed value."""
         if isinstance(result, Undetermined):
-            self.tainted.add(self.compiled.nodes[number].signature)
             return self.terms.intern(UNKNOWN), Truth.UNDETERMINED
         return self.terms.intern(result), Truth.TRUE
 
-    def conclude(self, number: int, result: Result, truth: Truth) -> tuple[int, Truth]:
-        """Give the id of an aggregate's value."""
-        found, known = self.define(number, result)
+    def conclude(self, result: Result, truth: Truth) -> tuple[int, Truth]:
+        """Give the id of an aggregate's value; over doubtful rows it has none."""
         if truth is not Truth.TRUE:
+            result = Undetermined("a row is doubtful")
+        return self.define(result)
+
+    def doubt(self, record: Record, truths: tuple[Truth, ...], number: int, head: Row) -> None:
+        """Note the truths of a record that is not certain, and a head that lacks a value."""
+        self.doubts[record] = truths
+        if self.terms.intern(UNKNOWN) in head:
             self.tainted.add(self.compiled.nodes[number].signature)
-            return found, truth
-        return found, known
 
     def absent(self, number: int, rows: Sequence[Row]) -> Truth:
         """Judge `not` of a derived call with its complete possible answers."""

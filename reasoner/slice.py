@@ -23,7 +23,11 @@ class AtomPremise:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPremise:
-    """A comparison or assignment with its real values, such as `5000000 >= 1000000`."""
+    """A comparison or assignment with its real values, such as `5000000 >= 1000000`.
+
+    A definition that has no value keeps its variable, `T = 1 / 0`; what hangs on it shows
+    `#undetermined` in its place.
+    """
 
     text: str
     truth: Truth

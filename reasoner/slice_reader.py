@@ -7,14 +7,22 @@ from functools import lru_cache
 
 from kb.quantity import Truth
 
+from .arithmetic import UNKNOWN
 from .atom import Atom, Constant, Variable, render_term
 from .certainty import Record
-from .clause import Absent, Aggregate, Clause, Comparison, Positive, bind_atom, render_literal
+from .clause import (
+    Absent,
+    Aggregate,
+    Clause,
+    Comparison,
+    Positive,
+    bind_atom,
+    render_literal,
+)
 from .codegen import Template
 from .collection import paused_collection
 from .facts import Fact, Signature
-from .magic import Positions
-from .relation import Key, Row
+from .relation import Key, Positions, Row
 from .run import Busy, Cell, Run
 from .slice import (
     AbsencePremise,
@@ -112,7 +120,7 @@ class _Reader:
             None if template is None else self.filler(template)
             for template in compiled.bodies[number]
         ]
-        checks = compiled.checks[number]
+        checks, defining = compiled.checks[number], compiled.defining[number]
         doubts = self.run.doubts
         is_definite = not checks and None not in positives
 
@@ -126,12 +134,17 @@ class _Reader:
             truths = doubts.get(record) if doubts else None
             truth_at = dict(zip(checks, truths, strict=True)) if truths else {}
             named = dict(bindings)
-            premises = [
-                AtomPremise(fill(record))
-                if fill is not None
-                else _other_premise(clause, at, named, truth_at.get(at, Truth.TRUE))
-                for at, fill in enumerate(positives)
-            ]
+            premises = []
+            for at, fill in enumerate(positives):
+                if fill is not None:
+                    premises.append(AtomPremise(fill(record)))
+                    continue
+                truth = truth_at.get(at, Truth.TRUE)
+                values = named
+                if truth is Truth.UNDETERMINED and at in defining:
+                    # A definition without a value keeps its variable.
+                    values = {name: value for name, value in bindings if value != UNKNOWN}
+                premises.append(_other_premise(clause, at, values, truth))
             return Instance(clause.id, bindings, read_head(record), tuple(premises))
 
         return read

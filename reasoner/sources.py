@@ -162,6 +162,7 @@ def _collect(
         if name not in atoms:
             atoms[name], evidence[name] = line.atom, []
             facts.append(Fact(line.atom, name))
+        if not any(item.source_sha256 == source for item in evidence[name]):
             facts.append(Fact(Atom("stated_in", (name, f"doc:{source}")), "provenance"))
         evidence[name].append(
             Evidence(

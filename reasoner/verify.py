@@ -250,6 +250,8 @@ _TERM = re.compile(
 
 _PLAIN_ATOM = re.compile(r"(-?_*[a-z][A-Za-z0-9_]*)(?:\((.+)\))?", re.ASCII | re.DOTALL)
 _PLAIN_ARGUMENT = re.compile(rf"({_TERM.pattern})(, |\Z)", re.ASCII)
+_UNKNOWN = "#undetermined"  # stands in possible answers for a value that could not be computed
+_POSSIBLE_ARGUMENT = re.compile(rf"({_TERM.pattern}|{_UNKNOWN})(, |\Z)", re.ASCII)
 
 
 def write_text(text: str) -> str:
@@ -583,9 +585,9 @@ _LOOSE = json.JSONDecoder(strict=False)
 class Reader:
     """Reads atoms, facts, rules and declarations into syntax trees, one statement at a time."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, position: int = 0) -> None:
         self.text = text
-        self.position = 0
+        self.position = position
         self.kind = ""
         self.token = ""
         self.start = 0
@@ -939,7 +941,8 @@ def evaluate(tree: Tree, bindings: Mapping[str, str]) -> Value | None:
     """
     if "operation" not in tree:
         if "variable" in tree:
-            return _value_of(bindings[tree["variable"]])
+            term = bindings[tree["variable"]]
+            return None if term == _UNKNOWN else _value_of(term)
         return _value_of(write_term(tree, _UNBOUND))
     values: list[Value] = []
     for item in tree["arguments"]:
@@ -1560,6 +1563,148 @@ def literal_signatures(literal: Literal) -> Iterator[str]:
                 yield signature(item[kind])
 
 
+# ---------------------------------------------------------------- how long a rule instance holds
+
+_GROWING = frozenset(
+    (
+        *("min", "max", "floor", "ceil", "round", "year", "earliest", "latest", "first_day"),
+        *("last_day", "add_days", "add_months", "add_years", "+"),
+    )
+)
+Days = tuple[datetime.date | None, datetime.date | None]
+
+
+class DayTests:
+    """The tests of a rule instance that depend on the day, which goes into tests only.
+
+    `moves` holds for each variable that depends on the day whether it grows (1) or shrinks (-1) as
+    days go by; `definitions` are computed anew for each day.
+    """
+
+    def __init__(self, rule: Rule, bindings: Mapping[str, str]) -> None:
+        self.bindings = bindings
+        self.days = {
+            literal.tree["arguments"][0].get("variable", "")
+            for literal in rule.body
+            if literal.kind == "positive" and literal.sign == "valid_on/1"
+        }
+        self.moves: dict[str, int | None] = dict.fromkeys(self.days, 1)
+        self.definitions: list[Planned] = []
+        self.tests: list[Literal] = []
+        bound = set[str]().union(
+            *(item.names for item in rule.body if item.kind in ("positive", "aggregate"))
+        )
+        comparisons = [item for item in rule.body if item.kind == "comparison"]
+        for planned in ordered(comparisons, bound, rule.head_names):
+            literal = planned.literal
+            if self.moves.keys().isdisjoint(literal.variables):
+                continue
+            if planned.assigns:
+                self.definitions.append(planned)
+                tree = literal.tree
+                is_left = tree["left"].get("variable") == planned.assigns
+                self.moves[planned.assigns] = self.move(tree["right" if is_left else "left"])
+            else:
+                self.tests.append(literal)
+        self.flows = (
+            "" in self.days
+            or None in self.moves.values()
+            or not rule.head_names.isdisjoint(self.moves)
+            or any(
+                not literal.variables.isdisjoint(self.moves)
+                for literal in rule.body
+                if literal.kind != "comparison" and literal.sign != "valid_on/1"
+            )
+        )
+
+    def move(self, tree: Tree) -> int | None:
+        """Tell how a value moves as days go by; None if that is not known."""
+        if "variable" in tree:
+            return self.moves.get(tree["variable"], 0)
+        if self.moves.keys().isdisjoint(expression_variables(tree)):
+            return 0
+        name, arguments = tree["operation"], tree["arguments"]
+        inner = [self.move(item) for item in arguments]
+        if None in inner:
+            return None
+        numbers = [move or 0 for move in inner]
+        if name in ("days", "months", "years", "year") and not all(map(self._is_exact, arguments)):
+            return None
+        if name in ("days", "months", "years"):
+            numbers[0] = -numbers[0]
+        elif name == "-":
+            numbers[-1] = -numbers[-1]
+        elif name in ("*", "/"):
+            fixed = 1 if numbers[1] == 0 else 0
+            if numbers[fixed] or (name == "/" and not fixed):
+                return None
+            value = evaluate(arguments[fixed], self.bindings)
+            if value is None or value[0] not in ("number", "quantity") or not value[1]:
+                return None
+            sign = 1 if value[1] > 0 else -1
+            return sign * numbers[1 - fixed]
+        elif name not in _GROWING:
+            return None
+        moving = set(numbers) - {0}
+        return moving.pop() if len(moving) == 1 else None
+
+    def _is_exact(self, tree: Tree) -> bool:
+        if not self.moves.keys().isdisjoint(expression_variables(tree)):
+            return True
+        value = evaluate(tree, self.bindings)
+        return value is None or value[0] != "date" or value[1] == value[2]
+
+    def holds(self, literal: Literal, day: datetime.date) -> bool:
+        """Whether a test is true on another day."""
+        term = write_value(("date", day, day))
+        changed = {**self.bindings, **dict.fromkeys(self.days, term)}
+        for planned in self.definitions:
+            value = computed(planned, changed)
+            if value is None:
+                return False
+            changed[planned.assigns] = value
+        return comparison_truth(literal, changed) == TRUE
+
+
+def days_around(rule: Rule, bindings: Mapping[str, str], day: datetime.date) -> Days | None:
+    """Give the days around one on which a rule instance holds as it does; None if only that day.
+
+    Each test must be one that changes once as days go by; the change is found by bisection.
+    """
+    tests = DayTests(rule, bindings)
+    if tests.flows:
+        return None
+    starts: list[datetime.date] = []
+    ends: list[datetime.date] = []
+    for literal in tests.tests:
+        left, right = tests.move(literal.tree["left"]), tests.move(literal.tree["right"])
+        sign = literal.tree["operator"]
+        if left is None or right is None or sign in ("=", "!="):
+            return None
+        if sign in (">", ">="):
+            left, right = right, left
+        if left <= 0 <= right:
+            limit = datetime.date.min
+        elif right <= 0 <= left:
+            limit = datetime.date.max
+        else:
+            return None
+        if tests.holds(literal, limit):
+            continue
+        near, far = day.toordinal(), limit.toordinal()
+        while abs(far - near) > 1:
+            middle = (near + far) // 2
+            if tests.holds(literal, datetime.date.fromordinal(middle)):
+                near = middle
+            else:
+                far = middle
+        if limit == datetime.date.min:
+            starts.append(datetime.date.fromordinal(near))
+        else:
+            ends.append(datetime.date.fromordinal(near + 1))
+    return max(starts, default=None), min(ends, default=None)
+
+
 # ---------------------------------------------------------------- calls with complete answers
 
 
@@ -1674,14 +1819,19 @@ class Texts:
 
     `texts` maps the digest of a decoded text to the text itself. `tables` are tables that are at
     hand by file name, each with the digest of its source: declarations that name one are held
-    against it even where the certificate does not cite it.
+    against it even where the certificate does not cite it. `originals` are the digests of sources
+    whose bytes were decoded here.
     """
 
     def __init__(
-        self, texts: Mapping[str, str], tables: Mapping[str, tuple[str, str]] | None = None
+        self,
+        texts: Mapping[str, str],
+        tables: Mapping[str, tuple[str, str]] | None = None,
+        originals: Iterable[str] = (),
     ) -> None:
         self._texts = texts
         self.tables = tables or {}
+        self.originals = frozenset(originals)
         self._checked: set[str] = set()
         self._facts: dict[str, Calls] = {}
 
@@ -1705,19 +1855,58 @@ class Texts:
         return self._facts[digest]
 
 
+_FACT_TERM = (
+    r'"(?:[^"\\\n]|\\[^\n])*"|@(?:decimal|date|quantity)\("[^"\\\n]*"\)|-?[0-9]+'
+    r"|(?!not\b)[a-z][A-Za-z0-9_]*"
+)
+_PLAIN_FACT = re.compile(
+    rf"\s*(-?(?!not\b)[a-z][A-Za-z0-9_]*)"
+    rf"(?:\(\s*((?:{_FACT_TERM})(?:\s*,\s*(?:{_FACT_TERM}))*)\s*\))?\s*\.(?![.0-9])",
+    re.ASCII,
+)
+_FACT_ARGUMENTS = re.compile(_FACT_TERM, re.ASCII)
+
+
 def read_facts(text: str, source: str) -> Calls:
-    """Read all facts of a text."""
+    """Read all facts of a text: plain ones fast, the others by the full reader."""
     found = Calls()
-    try:
-        reader = Reader(text)
-        while reader.kind != "end":
+    terms: dict[str, str] = {}
+    position = 0
+    while True:
+        match = _PLAIN_FACT.match(text, position)
+        if match is not None:
+            row = _plain_row(match[2], terms)
+            if row is not None:
+                found.add(f"{match[1]}/{len(row)}", row)
+                position = match.end()
+                continue
+        try:
+            reader = Reader(text, position)
+            if reader.kind == "end":
+                return found
             tree = reader.atom(reader.expression())
+            if None in arguments(tree):
+                raise Unreadable("it holds a variable", reader.start)
             reader.expect(".")
-            found.add(signature(tree), arguments(tree))
-    except Unreadable as error:
-        line = text.count("\n", 0, error.position) + 1
-        reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
-    return found
+        except Unreadable as error:
+            line = text.count("\n", 0, error.position) + 1
+            reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
+        found.add(signature(tree), arguments(tree))
+        position = reader.end
+
+
+def _plain_row(written: str | None, terms: dict[str, str]) -> Arguments | None:
+    """Give the arguments of a plain fact in canonical form; None if one is in no form at all."""
+    row: list[str] = []
+    for term in _FACT_ARGUMENTS.findall(written) if written else ():
+        known = terms.get(term)
+        if known is None:
+            try:
+                known = terms[term] = write_value(read_value(term))
+            except ValueError:
+                return None
+        row.append(known)
+    return tuple(row)
 
 
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")
@@ -1831,6 +2020,7 @@ class Folder(Mapping[str, str]):
     def __init__(self, path: Path, sources: Mapping[str, Mapping[str, str]]) -> None:
         self._found: dict[str, str] = {}
         self.tables: dict[str, tuple[str, str]] = {}
+        self.originals: set[str] = set()
         wanted = {record["text_sha256"]: source for source, record in sources.items()}
         for file in sorted(item for item in path.rglob("*") if item.is_file()):
             data = file.read_bytes()
@@ -1840,6 +2030,7 @@ class Folder(Mapping[str, str]):
                 for text in decodings(data):
                     if hashlib.sha256(text.encode()).hexdigest() == target:
                         self._found[target] = text
+                        self.originals.add(digest)
                         break
                 else:
                     if sources[digest]["decoder"].partition("/")[0] in ("text", "table", "facts"):
@@ -1968,10 +2159,13 @@ class Examination:
         self.reads: dict[Ground, list[Ground]] = {}
         self.closed_reads: dict[Ground, None] = {}
         self.closed_memo: dict[str, bool] = {}
+        self.unknown_signs: set[str] = set()
+        self.lacking_memo: dict[str, bool] = {}
         self.closed_used: set[str] = set()
         self.out_of_scope = False
         self.used_sources: set[str] = set()
         self.lookup_sources: set[str] = set()
+        self.quoted_facts: set[str] = set()
         self.aggregate_results: dict[str, str] = {}
         self.used_rules: set[str] = set()
 
@@ -2117,8 +2311,10 @@ class Examination:
         goal = self.certificate["goal"]
         try:
             self.goal_sign, self.goal, tree = read_atom(goal)
-            if write_atom(tree) != goal:
-                reject("NOT_CANONICAL", "goal", f"the canonical form is {write_atom(tree)}")
+            names = (item.get("variable", "") for item in tree["arguments"])
+            written = write_atom(tree, {name: "_" for name in names if _ANONYMOUS.match(name)})
+            if written != goal:
+                reject("NOT_CANONICAL", "goal", f"the canonical form is {written}")
             if expected is not None:
                 other = read_atom(expected)[2]
                 if write_atom(_renamed(other)) != write_atom(_renamed(tree)):
@@ -2206,7 +2402,7 @@ class Examination:
             found = self.ground[text] = self._read_plain(text) or self._read_ground(text, where)
         return found
 
-    def _read_plain(self, text: str) -> Ground | None:
+    def _read_plain(self, text: str, pattern: re.Pattern[str] = _PLAIN_ARGUMENT) -> Ground | None:
         """Read `p(term, term)` fast; None where the full reader must look."""
         match = _PLAIN_ATOM.fullmatch(text)
         if match is None:
@@ -2215,11 +2411,11 @@ class Examination:
         row: list[str | None] = []
         position, is_last = 0, not inner
         while position < len(inner):
-            argument = _PLAIN_ARGUMENT.match(inner, position)
+            argument = pattern.match(inner, position)
             if argument is None:
                 return None
             term = argument[1]
-            if term not in self.terms:
+            if term not in self.terms and term != _UNKNOWN:
                 try:
                     if write_value(read_value(term)) != term:
                         return None
@@ -2283,7 +2479,9 @@ class Examination:
                     )
                 if atom is None:
                     extractors.add(item["extractor"])
-                elif quote.rstrip(". \n") != atom:
+                    continue
+                self.quoted_facts.add(source)
+                if quote.rstrip(". \n") != atom:
                     self._check_fact_quote(quote, atom, f"statements/{name}/evidence/{index}")
         self.used_sources = used
         count = len(certificate["statements"])
@@ -2291,12 +2489,13 @@ class Examination:
             self.not_given.append("the source texts: quotes were not compared with them")
         elif count:
             self.checked.append(f"the quotes of {count} statements stand in their sources")
-        decoders = sorted(
-            {sources[source]["decoder"] for source in used}
-            - {"text/1", "table/1", "markdown/1", "facts/1", "passages-json/1"}
-        )
-        if decoders:
-            self.trusted.append(f"the decoding of sources by {', '.join(decoders)}")
+        undecoded = used - (texts.originals if texts is not None else set())
+        if undecoded:
+            decoders = ", ".join(sorted({sources[source]["decoder"] for source in undecoded}))
+            self.trusted.append(
+                f"the decoding of {len(undecoded)} sources by {decoders}: their originals were not "
+                "decoded here"
+            )
         if extractors:
             self.trusted.append(f"that {', '.join(sorted(extractors))} read the quotes rightly")
         if count:
@@ -2515,7 +2714,7 @@ class Examination:
         ):
             reject("NOT_CANONICAL", where, "the answers are not sorted, or repeated")
         for text, certain in rows:
-            row_sign, row = self.check_atom(text, where)
+            row_sign, row = self._check_answer(text, where, certain=certain)
             if row_sign != sign or not _agrees(pattern, row):
                 reject("WITNESS_UNPROVED", where, f"{text} is no answer to {record['pattern']}")
             call.answers.add(sign, row, certain=certain)
@@ -2531,6 +2730,31 @@ class Examination:
         group[key] = call
         return call
 
+    def _check_answer(self, text: str, where: str, *, certain: bool) -> Ground:
+        """Read an answer; only what is merely possible may lack a value."""
+        if certain or _UNKNOWN not in text:
+            return self.check_atom(text, where)
+        found = self._read_plain(text, _POSSIBLE_ARGUMENT)
+        if found is None:
+            return self.check_atom(text, where)
+        if _UNKNOWN in found[1]:
+            self.unknown_signs.add(found[0])
+        return found
+
+    def is_lacking(self, sign: str) -> bool:
+        """Whether a predicate may have answers that nobody could find, for want of a value."""
+        if not self.unknown_signs:
+            return False
+        if sign not in self.lacking_memo:
+            seen, waiting = {sign}, [sign]
+            for current in waiting:
+                for policy in self.policies:
+                    fresh = policy.uses.get(current, frozenset()) - seen
+                    seen |= fresh
+                    waiting += fresh
+            self.lacking_memo[sign] = not seen.isdisjoint(self.unknown_signs)
+        return self.lacking_memo[sign]
+
     def is_masked(self, sign: str, row: Arguments) -> bool:
         """Whether an atom is contested, also where it names its statement."""
         if not self.masked:
@@ -2544,8 +2768,11 @@ class Examination:
     ) -> list[tuple[Arguments, bool]]:
         """Give the answers of the call that covers a call, each with whether it is certain.
 
-        Contested rows support nothing, but they are not absent either.
+        Contested rows support nothing, but they are not absent either. A call with a value that
+        nobody knows has no answers; what lacks them for that is not certain.
         """
+        if _UNKNOWN in args:
+            return []
         for bound, group in self.calls.get(sign, {}).items():
             if any(args[i] is None for i in bound):
                 continue
@@ -2594,7 +2821,8 @@ class Examination:
                 case "absent":
                     rows = self.rows_of(literal.sign, planned.call(bound), where)
                     if not any(sure or self.masked for _, sure in rows):
-                        stack.append((index + 1, bound, certain and not rows))
+                        sure = not rows and not self.is_lacking(literal.sign)
+                        stack.append((index + 1, bound, certain and sure))
                 case "comparison":
                     for extended, sure in self._compared(planned, bound):
                         stack.append((index + 1, extended, certain and sure))
@@ -2610,6 +2838,7 @@ class Examination:
             value = computed(planned, bound)
             if value is None:
                 self.undetermined.add(literal.text(bound))
+                yield {**bound, planned.assigns: _UNKNOWN}, False
             else:
                 yield {**bound, planned.assigns: value}, True
             return
@@ -2626,8 +2855,7 @@ class Examination:
         value, certain = self.aggregate(planned, bound, where)
         if value is None or not certain:
             self.undetermined.add(literal.text(bound))
-            if not planned.assigns:
-                yield bound, False
+            yield ({**bound, planned.assigns: _UNKNOWN} if planned.assigns else bound), False
             return
         if planned.assigns:
             yield {**bound, planned.assigns: write_value(value)}, True
@@ -2650,6 +2878,11 @@ class Examination:
         for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
             rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
+        if not certain or any(
+            item.literal.kind in ("positive", "absent") and self.is_lacking(item.literal.sign)
+            for item in planned.inner
+        ):
+            return None, False
         values = [_value_of(row[0]) for row in sorted(rows)]
         return aggregate_value(tree["function"], values), certain
 
@@ -2762,6 +2995,11 @@ class Examination:
     def _check_lookup(self, lookup: Call) -> None:
         rows = set(lookup.answers.rows.get(lookup.sign, {}))
         sources = self.certificate["sources"]
+        for name in self.quoted_facts if self.texts is not None else ():
+            assert self.texts is not None
+            facts = self.texts.facts(name, sources[name])
+            if not rows.issuperset(facts.matching(lookup.sign, lookup.pattern)):
+                reject("LOOKUP_MISMATCH", lookup.where, "a facts file that is quoted holds more")
         match lookup.basis:
             case "facts":
                 files = {
@@ -2798,6 +3036,11 @@ class Examination:
                 if rows != {row for row in expected if _agrees(lookup.pattern, row)}:
                     reject("LOOKUP_MISMATCH", lookup.where, "the request says otherwise")
             case "provenance" | "identity":
+                known = self.certificate["statements"].get(_name_of(lookup.pattern), {})
+                for item in known.get("evidence", ()):
+                    row = (lookup.pattern[0], f'"doc:{item["source_sha256"]}"')
+                    if _agrees(lookup.pattern, row) and row not in rows:
+                        reject("LOOKUP_MISMATCH", lookup.where, "the statement stands elsewhere")
                 if _COMPUTED.get(lookup.sign) != lookup.basis:
                     reject("LOOKUP_MISMATCH", lookup.where, f"{lookup.sign} is not computed")
             case "table":
@@ -3076,14 +3319,33 @@ class Examination:
                         "end": None if last == ".." else last,
                     }
                 )
-            if any(step["kind"] == "request" for step in certificate["steps"]):
-                following = self.valid_on and self.valid_on + datetime.timedelta(days=1)
-                intervals.append({"start": certificate["valid_on"], "end": str(following)})
+            intervals += self._intervals_of_tests()
             start = max((i["start"] for i in intervals if i["start"]), default=None)
             end = min((i["end"] for i in intervals if i["end"]), default=None)
         expected = {"start": start, "end": end, "next_change": end}
         if certificate["validity"] != expected:
             reject("VALIDITY_MISMATCH", "validity", f"the interval of the proof is {expected}")
+
+    def _intervals_of_tests(self) -> list[dict[str, str | None]]:
+        """Give how long each test against the day of the request stays true."""
+        day = self.valid_on
+        if day is None:
+            return []
+        names = ("start", "end")
+        requests = {s["id"] for s in self.certificate["steps"] if s["kind"] == "request"}
+        own: Days = (day, day + datetime.timedelta(days=1))
+        found = [own for item in self.certificate["answers"] if item["step"] in requests]
+        for step in self.certificate["steps"]:
+            if "rule" in step and not requests.isdisjoint(step["premises"]):
+                rule = self.rules[step["rule"]]
+                found.append(days_around(rule, step["bindings"], day) or own)
+        return [
+            {
+                name: None if edge is None else edge.isoformat()
+                for name, edge in zip(names, days, strict=True)
+            }
+            for days in found
+        ]
 
     # ------------------------------------------------------------ use and minimality
 
@@ -3364,6 +3626,11 @@ def _agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item is None or item == value for item, value in zip(pattern, row, strict=True))
 
 
+def _name_of(call: Arguments) -> str:
+    """Give the text that a call begins with, or nothing."""
+    return call[0][1:-1] if call and call[0] and call[0][0] == '"' else ""
+
+
 def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
@@ -3431,6 +3698,10 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
 # ---------------------------------------------------------------- entry points
 
 
+_LARGE = 1_000_000
+"""Bytes from which garbage collection waits until a certificate is examined."""
+
+
 def verify_bytes(
     data: bytes,
     sources: Mapping[str, str] | Texts | None = None,
@@ -3443,6 +3714,9 @@ def verify_bytes(
     Never raises for what a certificate holds: a rejection is in the report.
     """
     texts = Texts(sources) if isinstance(sources, Mapping) else sources
+    pause = len(data) > _LARGE and gc.isenabled()
+    if pause:  # a large certificate is many small objects and no cycles
+        gc.disable()
     try:
         return Examination(data, texts).run(expect_policy, expect_goal)
     except Rejected as found:
@@ -3452,6 +3726,9 @@ def verify_bytes(
     except (TypeError, KeyError, AttributeError, ValueError, IndexError) as error:
         message = f"a field has the wrong type or form: {type(error).__name__} {error}"
         return Report(False, "STRUCTURE", "", message)
+    finally:
+        if pause:
+            gc.enable()
 
 
 # ---------------------------------------------------------------- command line
@@ -3526,7 +3803,7 @@ def verify_in_folder(data: bytes, options: argparse.Namespace) -> Report:
             sources = read_canonical(data)["sources"]
             check_shape(sources, SHAPE["sources"], "sources")
             folder = Folder(options.sources, sources)
-            texts = Texts(folder, folder.tables)
+            texts = Texts(folder, folder.tables, folder.originals)
         except Rejected as found:
             return Report(False, found.rejection, found.where, found.message)
         except (KeyError, TypeError):

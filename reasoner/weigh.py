@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .atom import Atom
+from .atom import Atom, render_pattern
 from .certificate import Json, Proof, StepList
 from .closed_slice import close_slice
 from .contest import Contest, Contests
 from .facts import Fact
 from .inquiry import Inquiry
-from .openness import requirement_id, requirement_text
+from .openness import requirement_id
 from .slice import Slice
 from .verdict import AbstentionCode, OpenRequirement
 
@@ -91,7 +91,7 @@ def write_conflicts(
             for atom in sorted((contest.atom, contest.other), key=str)
         ]
         records.append({"reason": contest.reason, "sides": sides})
-        text = requirement_text(contest.atom)
+        text = render_pattern(contest.atom)
         requirements.append(
             OpenRequirement(
                 id=requirement_id(text, ""),

@@ -10,6 +10,7 @@ ProofweaveError
     ├── NotProvided             a method or form that this version does not provide
     ├── DeadlinePassed          the deadline of the call passed before there was an answer
     ├── UploadTooLarge          an upload beyond the limit
+    ├── FileUnreadable          a file that is to be uploaded and cannot be read
     └── ServerUnreachable       no server answers at the given address
 """
 
@@ -72,6 +73,12 @@ class UploadTooLarge(ServerError):
     """An upload beyond the limit; the message names it."""
 
     code: ClassVar[str] = "UPLOAD_TOO_LARGE"
+
+
+class FileUnreadable(ServerError):
+    """A file that is to be uploaded and cannot be read."""
+
+    code: ClassVar[str] = "FILE_UNREADABLE"
 
 
 class ServerUnreachable(ServerError):

@@ -9,14 +9,18 @@ from dataclasses import dataclass, field
 from proofweave.v1 import common_pb2, knowledge_pb2
 
 from extract.candidate import Candidate, Rejection
+from extract.extractor import admit
 from kb.document import decode
 from kb.errors import ProofweaveError
 from kb.table_mapping import TableMapping
 from kb.tables import import_table
 
 from .errors import RequestRejected, UploadTooLarge
+from .extractors import extractors_for
 from .knowledge import Knowledge
+from .links import Linked
 from .operations import Progress
+from .settings import ExtractionSection
 from .status import problems_of
 from .table_reading import TableReading, read_columns
 from .translate import document_message
@@ -79,14 +83,17 @@ def uploads(
 
 
 def ingest_upload(
-    knowledge: Knowledge, upload: Upload, *, index: int, run: str
+    knowledge: Knowledge,
+    upload: Upload,
+    *,
+    index: int,
+    run: str,
+    extraction: ExtractionSection,
 ) -> Iterator[knowledge_pb2.IngestDocumentsResponse]:
     """Read, extract, ground and store one file; a bad file is an outcome, not an error.
 
     Gives progress after each section, and the outcome last. Nothing is stored before all is read.
     """
-    from extract.ingest import admit, ingest_progress  # loads the language pipeline, a second
-
     response = knowledge_pb2.IngestDocumentsResponse
     outcome = knowledge_pb2.DocumentOutcome(index=index, file_name=upload.header.file_name)
     try:
@@ -99,19 +106,18 @@ def ingest_upload(
         )
         candidates: list[Candidate] = []
         rejected: list[Rejection] = []
-        for step in ingest_progress(knowledge.dimensions(), knowledge.packs.packs, document):
-            candidates += step.candidates
-            rejected += step.rejected
-            yield response(
-                progress=knowledge_pb2.IngestProgress(
-                    index=index, file_name=outcome.file_name, done=step.done, total=step.total
+        for extractor in extractors_for(knowledge, extraction):
+            for step in extractor.propose(document):
+                candidates += step.candidates
+                rejected += step.rejected
+                yield response(
+                    progress=knowledge_pb2.IngestProgress(
+                        index=index, file_name=outcome.file_name, done=step.done, total=step.total
+                    )
                 )
-            )
-        extraction = admit(candidates, document, rejected=rejected)
-        refused = [(rejection.reason, rejection.text) for rejection in extraction.rejected]
-        admission = knowledge.base.admit(
-            document, data, extraction.grounded, run=run, rejected=refused
-        )
+        found = admit(candidates, document, rejected=rejected)
+        refused = [(rejection.reason, rejection.text) for rejection in found.rejected]
+        admission = knowledge.base.admit(document, data, found.grounded, run=run, rejected=refused)
     except ProofweaveError as error:
         outcome.rejected.CopyFrom(problems_of(error)[0])
         yield response(outcome=outcome)
@@ -160,6 +166,7 @@ def import_upload(
         reached=lambda end: progress.advance(end - progress.done),
     )
     progress.done = progress.total
+    knowledge.link_titles(run=run)
     return knowledge_pb2.DocumentOutcome(
         file_name=name,
         admitted=knowledge_pb2.DocumentAdmitted(
@@ -180,11 +187,13 @@ def import_upload(
 
 
 def summarise(
-    outcomes: Iterable[knowledge_pb2.DocumentOutcome], *, revision: str
+    outcomes: Iterable[knowledge_pb2.DocumentOutcome], linked: Linked, *, revision: str
 ) -> knowledge_pb2.IngestSummary:
     """Add up the outcomes of an upload."""
     reasons: Counter[str] = Counter()
-    summary = knowledge_pb2.IngestSummary(revision=revision)
+    summary = knowledge_pb2.IngestSummary(
+        revision=revision, links_asserted=linked.asserted, links_withdrawn=linked.withdrawn
+    )
     for outcome in outcomes:
         if outcome.HasField("rejected"):
             summary.documents_rejected += 1

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import yaml
-
 from extract.names import NameIndex
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
+from kb.asserted import Asserted
 from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
@@ -20,20 +19,19 @@ from kb.records import EventKind
 from kb.statement import Polarity, Statement
 from reasoner.atom import is_predicate_name
 from reasoner.facts import FactBase, Signature
+from reasoner.prelude import prelude
 
 from .errors import RequestRejected
+from .links import Linked, link_titles, unlinked_titles
 from .names import ANY
 from .nearest import nearest
 from .pack_files import ChosenPacks, choose_packs
-
-PACKS_FILE = "packs.yaml"
+from .pack_intake import list_packs, listed_packs, take_in
 
 WITHOUT_FACTS = frozenset(
     {EventKind.POLICY_PUBLISHED, EventKind.DIMENSION_DEFINED, EventKind.CANDIDATES_REJECTED}
 )
 """Events after which the facts are what they were."""
-
-SIGNS = {Polarity.AFFIRMED: "", Polarity.DENIED: "-"}
 
 MOST_STRANGE = 1_000_000
 """Constants that requests may leave with the facts until these are read anew."""
@@ -49,42 +47,35 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
     base = KnowledgeBase.create(directory, namespace=namespace)
     try:
         for pack in chosen.packs:
-            for dimension in pack.knowledge_dimensions():
-                base.define_dimension(dimension)
-            for taxonomy in pack.taxonomies:
-                document, data = taxonomy.document(), taxonomy.text.encode()
-                run = f"pack {pack.name}@{pack.version}"
-                base.admit(document, data, taxonomy.statements(), run=run)
+            take_in(base, pack)
     finally:
         base.close()
-    listed = [str(Path(name).resolve()) if Path(name).is_dir() else name for name in packs]
-    (directory / PACKS_FILE).write_text(yaml.safe_dump({"packs": listed}), "utf-8")
+    list_packs(directory, packs)
     return chosen.names
 
 
 @dataclass(frozen=True, slots=True)
-class StatementsAt:
-    """What is asserted at a revision of a knowledge base, read when it is asked for."""
+class AssertedFacts:
+    """What is asserted as the reasoner reads it: by predicate, denials under `-`."""
 
-    base: KnowledgeBase
-    revision: int
+    asserted: Asserted
 
     def predicates(self) -> tuple[str, ...]:
-        """Give the predicates of which something is stated, with `-` for denials."""
-        asserted = self.base.asserted_dimensions(as_of=self.revision)
+        """Give the predicates of which something is stated."""
         return tuple(
-            f"{SIGNS[polarity]}{name}" for name, polarity in asserted if is_predicate_name(name)
+            f"-{name}" if polarity is Polarity.DENIED else name
+            for name, polarity in self.asserted.dimensions()
+            if is_predicate_name(name)
         )
 
     def statements(self, predicate: str) -> Iterator[tuple[str, Statement]]:
         """Give the ids and statements of a predicate, by id."""
-        negated = predicate.startswith("-")
-        rows = self.base.asserted(predicate.removeprefix("-"), as_of=self.revision)
-        return (row for row in rows if (row[1].polarity is Polarity.DENIED) is negated)
+        polarity = Polarity.DENIED if predicate.startswith("-") else Polarity.AFFIRMED
+        return self.asserted.statements(predicate.removeprefix("-"), polarity)
 
     def provenance(self) -> Iterator[tuple[str, str]]:
         """Give each statement id with each of its sources, in that order."""
-        for statement_id, dimension, source in self.base.provenance(as_of=self.revision):
+        for statement_id, dimension, source in self.asserted.provenance():
             if is_predicate_name(dimension):
                 yield statement_id, source
 
@@ -100,9 +91,11 @@ class Knowledge:
         self.base = base
         self.packs = packs
         self._lock = threading.Lock()
+        self._linking = threading.Lock()
         self._facts: tuple[int, FactBase] | None = None
         self._names: tuple[int, NameIndex] | None = None
         self._dimensions: tuple[int, tuple[Dimension, ...]] | None = None
+        self._candidates: tuple[int, Mapping[str, tuple[str, ...]]] | None = None
 
     @cached_property
     def grammar(self) -> QuestionGrammar:
@@ -124,12 +117,13 @@ class Knowledge:
             ):
                 self._facts = (revision, known[1])
                 return known[1]
-            facts = FactBase.of_statements(StatementsAt(self.base, revision))
+            facts = FactBase.of_statements(AssertedFacts(self.base.asserted(revision=revision)))
             self._facts = (revision, facts)
             return facts
 
     def prepare(self) -> None:
-        """Load what the first question needs, so that it is answered like any other."""
+        """Load what the first question needs beside the facts it looks up."""
+        prelude()
         self.facts()
         self.names()
         self.predicates()
@@ -152,6 +146,19 @@ class Knowledge:
             for sign, arity in forms
         }
         return frozenset(possible) | self.facts().signatures()
+
+    def link_titles(self, *, run: str) -> Linked:
+        """Bring the links from names to titled passages up to date with the documents."""
+        with self._linking:
+            return link_titles(self.base, self.packs.packs, run=run)
+
+    def unlinked_titles(self, name: str) -> tuple[str, ...]:
+        """Give the titles of passages that a bare name might mean and that are not linked to it."""
+        with self._lock:
+            revision = self.base.revision
+            if self._candidates is None or self._candidates[0] != revision:
+                self._candidates = (revision, unlinked_titles(self.base))
+            return self._candidates[1].get(name, ())
 
     def names(self) -> NameIndex:
         """Give the names of entities of the newest revision."""
@@ -195,8 +202,6 @@ def open_knowledge(directories: Mapping[str, Path]) -> KnowledgeBases:
     opened: dict[str, Knowledge] = {}
     for name, directory in sorted(directories.items()):
         base = KnowledgeBase.open(directory)
-        file = directory / PACKS_FILE
-        form = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {}
-        packs = choose_packs((form or {}).get("packs") or ())
+        packs = choose_packs(listed_packs(directory))
         opened[name] = Knowledge(name, base, packs)
     return KnowledgeBases(opened)

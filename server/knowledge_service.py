@@ -47,19 +47,23 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         if first is None or first.WhichOneof("content") != "start":
             raise RequestRejected("the upload does not begin with its start message")
         knowledge = self._desk.parent(first.start.parent, context)
-        limit = self._desk.settings.limits.document_bytes
+        settings = self._desk.settings
+        limit = settings.limits.document_bytes
         outcomes: list[pb.DocumentOutcome] = []
         for index, upload in enumerate(uploads(request_iterator, limit=limit)):
             run = self._desk.requester(context)
-            for response in ingest_upload(knowledge, upload, index=index, run=run):
+            for response in ingest_upload(
+                knowledge, upload, index=index, run=run, extraction=settings.extraction
+            ):
                 check_call(context)
                 if response.HasField("outcome"):
                     outcomes.append(response.outcome)
                 elif not first.start.progress:
                     continue
                 yield response
+        linked = knowledge.link_titles(run=self._desk.requester(context))
         revision = str(knowledge.base.revision)
-        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, revision=revision))
+        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, linked, revision=revision))
 
     def ImportStatements(  # noqa: N802
         self, request_iterator: Iterator[pb.ImportStatementsRequest], context: Context
@@ -159,7 +163,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a document with all it states."""
         name = read_name(request.name, "documents")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        return pb.RetractDocumentResponse(revision=str(knowledge.base.retract_document(name.id)))
+        knowledge.base.retract_document(name.id)
+        knowledge.link_titles(run=self._desk.requester(context))
+        return pb.RetractDocumentResponse(revision=str(knowledge.base.revision))
 
     def GetStatement(  # noqa: N802
         self, request: pb.GetStatementRequest, context: Context
@@ -199,7 +205,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a statement."""
         name = read_name(request.name, "statements")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        return pb.RetractStatementResponse(revision=str(knowledge.base.retract_statement(name.id)))
+        knowledge.base.retract_statement(name.id)
+        knowledge.link_titles(run=self._desk.requester(context))
+        return pb.RetractStatementResponse(revision=str(knowledge.base.revision))
 
     def GetDimension(  # noqa: N802
         self, request: pb.GetDimensionRequest, context: Context

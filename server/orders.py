@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from proofweave.v1 import knowledge_pb2
 
-from kb.dimension import Dimension, dimension_to_json, taxonomy_problems
+from kb.dimension import Dimension, dimension_to_json
 from kb.poset import Poset
 
 from .errors import RequestRejected
 from .nearest import nearest
 from .translate import dimension_of
-
-
-@dataclass(frozen=True, slots=True)
-class OrderReport:
-    """What was found of one dimension; problems keep it from going live."""
-
-    name: str
-    classes: int
-    problems: tuple[str, ...]
-
-    def to_json(self) -> dict[str, object]:
-        """Give the report as JSON."""
-        return {"name": self.name, "classes": self.classes, "problems": list(self.problems)}
-
-    def text(self) -> str:
-        """Give the report in words."""
-        if not self.classes:
-            return f"{self.name}: no classes to check"
-        verdict = "may go live" if not self.problems else "may not go live"
-        lines = [f"{self.name}: {self.classes} classes, {verdict}"]
-        return "\n".join([*lines, *(f"  {problem}" for problem in self.problems)])
 
 
 def dimension_json(message: knowledge_pb2.Dimension) -> dict[str, object]:
@@ -77,21 +55,6 @@ def relation_of(message: knowledge_pb2.Dimension, first: str, second: str) -> st
     if order.leq(second, first):
         return "is more general than"
     return "is neither above nor below"
-
-
-def check_order(message: knowledge_pb2.Dimension) -> OrderReport:
-    """Check a dimension as admission does."""
-    name = message.name.rpartition("/")[2]
-    problems = (
-        taxonomy_problems(
-            [(edge.child, edge.parent) for edge in message.taxonomy],
-            message.classes,
-            allowed=[(pair.first, pair.second) for pair in message.allowed_ambiguities],
-        )
-        if message.kind == knowledge_pb2.DIMENSION_KIND_TAXONOMIC
-        else ()
-    )
-    return OrderReport(name, len(message.classes), problems)
 
 
 def _order(dimension: Dimension, values: Sequence[str]) -> Poset:

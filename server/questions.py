@@ -73,7 +73,12 @@ def answer_question(
         request,
         policy=reading.policy,
         facts=knowledge.facts().with_facts(reading.facts),
-        sources=KnowledgeSources(knowledge.base, knowledge.names(), knowledge.dimensions()),
+        sources=KnowledgeSources(
+            knowledge.base,
+            knowledge.names(),
+            knowledge.dimensions(),
+            titles=knowledge.unlinked_titles,
+        ),
         engine=engine,
         budget=budget,
         known=knowledge.predicates(),
@@ -82,16 +87,7 @@ def answer_question(
 
 def rejection(rejected: PlanRejected) -> QuestionRejected:
     """Give the error for a question that is only to be planned."""
-    return QuestionRejected(explain(rejected))
-
-
-def explain(rejected: PlanRejected) -> str:
-    """Say in one sentence what was not understood, with the nearest known words."""
-    parts = [
-        f"{found.text!r}" + (f" (nearest: {', '.join(found.nearest)})" if found.nearest else "")
-        for found in rejected.misunderstood
-    ]
-    return rejected.message + (f": not understood: {', '.join(parts)}" if parts else "")
+    return QuestionRejected(rejected.message)
 
 
 def out_of_scope(rejected: PlanRejected) -> common_pb2.Decision:
@@ -108,7 +104,7 @@ def out_of_scope(rejected: PlanRejected) -> common_pb2.Decision:
                 code=code,
                 query=text,
                 expected="one of these readings" if rejected.readings else "words that are known",
-                detail=explain(rejected),
+                detail=rejected.message,
             )
             for text in texts
         ],

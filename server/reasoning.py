@@ -63,6 +63,7 @@ def ground_of(
             knowledge.base,
             knowledge.names(),
             knowledge.dimensions(),
+            titles=knowledge.unlinked_titles,
             files=files,
             given=_texts(files),
         )

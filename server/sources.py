@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
@@ -56,11 +56,13 @@ class KnowledgeSources:
         names: NameIndex,
         dimensions: Sequence[Dimension],
         *,
+        titles: Callable[[str], Sequence[str]] = lambda _: (),
         files: FactsFiles | None = None,
         given: Mapping[str, str] | None = None,
     ) -> None:
         self._base = base
         self._names = names
+        self._titles = titles
         self._files = files
         self._texts = Texts(StoredTexts(base, given or {}))
         self._dimensions = tuple(dimensions)
@@ -111,10 +113,10 @@ class KnowledgeSources:
 
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search passages: accepted are those that name the entity, rejected those that name
-        another that is much like it.
+        another that is much like it, or whose title the name might stand for.
         """
         accepted: list[str] = []
-        rejected: list[str] = []
+        rejected = list(self._titles(entity))
         name = fold(entity)
         alike = [
             other

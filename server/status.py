@@ -65,6 +65,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     server.NotProvided: grpc.StatusCode.UNIMPLEMENTED,
     server.DeadlinePassed: grpc.StatusCode.DEADLINE_EXCEEDED,
     server.UploadTooLarge: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    server.FileUnreadable: grpc.StatusCode.INVALID_ARGUMENT,
     server.ServerUnreachable: grpc.StatusCode.UNAVAILABLE,
 }
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from extract.pack import PackDimension
-from extract.tables import FROM, UNTIL, column_dimension
 from kb.dimension import Dimension
 from kb.document import Document
 from kb.errors import MappingRejected
-from kb.table_mapping import ColumnMapping, TableMapping, read_mapping
+from kb.table_mapping import ColumnMapping, TableMapping, dimension_name, read_mapping
 from kb.tables import first_rows
 
 from .nearest import nearest
@@ -39,6 +38,8 @@ def read_columns(
     Raises MappingRejected, naming each column that is no dimension with the nearest, or several
     mappings that fit.
     """
+    from extract.tables import FROM, UNTIL, column_dimension  # loads the language pipeline
+
     rows = first_rows(document, count=1)
     header = [cell.strip() for cell in rows[0]] if rows else []
     named: dict[str, PackDimension] = {}
@@ -66,7 +67,9 @@ def read_columns(
         return replace(fitting[0], mapping=_headless(fitting[0].mapping, header))
     if not unknown:
         return TableReading(TableMapping())
-    words = {word for found in dimensions for word in (found.name, found.label) if word}
+    words = known | {
+        found.label for found in dimensions if dimension_name(found.label) != found.name
+    }
     raise MappingRejected(
         f"{document.name}: its first line, read as the header, names no dimension in "
         + ", ".join(f"{column!r}{nearest(column, words)}" for column in unknown)

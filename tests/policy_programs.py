@@ -120,3 +120,58 @@ def programs() -> st.SearchStrategy[Program]:
 def numeric_programs() -> st.SearchStrategy[Program]:
     """Give programs over small integers, with arithmetic, order and aggregates."""
     return _programs(_numeric_rules, ("1", "2", "3", "-4"))
+
+
+_MONEY = st.builds(
+    '@quantity("{} {}")'.format, st.integers(1, 3), st.sampled_from(["EUR", "EUR", "USD"])
+)
+_ORDERS = st.sampled_from(["<", "<=", ">", ">=", "=", "!="])
+_STRATA = ("p", "q", "r", "s")
+
+
+@st.composite
+def _doubtful_rules(draw: st.DrawFn, at: int) -> str:
+    """Draw a rule over things of value; values are compared and summed, never joined."""
+    below = st.sampled_from(("e", *_STRATA[:at]))
+    body = [draw(st.sampled_from([f"{draw(below)}(X)", "f(X, Y)"]))]
+    kind = draw(st.integers(0, 8 if at else 5))
+    if kind == 0:
+        body += ["v(X, A)", f"A {draw(_ORDERS)} {draw(_MONEY)}"]
+    elif kind == 1:
+        body += ["v(X, A)", "f(X, Z)", "v(Z, B)", f"A {draw(_ORDERS)} B"]
+    elif kind == 2:
+        body += [f"#count{{ Z : {draw(below)}(Z) }} {draw(_ORDERS)} {draw(st.integers(0, 3))}"]
+    elif kind == 3:
+        body += [f"#sum{{ A, Z : v(Z, A), {draw(below)}(Z) }} {draw(_ORDERS)} {draw(_MONEY)}"]
+    elif kind == 4:
+        body += [
+            f"T = #max{{ A : v(Z, A), {draw(below)}(Z) }}",
+            f"T {draw(_ORDERS)} {draw(_MONEY)}",
+        ]
+    elif kind == 6:
+        body += ["t(X, T)", f"T {draw(_ORDERS)} {draw(_MONEY)}"]
+    elif kind == 7:
+        body += [f"#sum{{ T, Z : t(Z, T), {draw(below)}(Z) }} {draw(_ORDERS)} {draw(_MONEY)}"]
+    elif kind == 8:
+        body += ["not t(X, _)"]
+    if at and draw(st.booleans()):
+        body.append(f"not {draw(below)}(X)")
+    return f"{_STRATA[at]}(X) :- {', '.join(body)}."
+
+
+@st.composite
+def doubtful_programs(draw: st.DrawFn) -> Program:
+    """Draw a program whose amounts in dollars do not compare with those in euros."""
+    strata = [at for at in range(len(_STRATA)) for _ in range(draw(st.integers(1, 2)))]
+    rules = "\n".join(draw(_doubtful_rules(at)) for at in strata)
+    more = draw(st.sampled_from(["", ", p(X)", ", not p(Y)"]))
+    rules += f"\nt(X, T) :- f(X, Y), v(X, A), v(Y, B), T = A + B{more}."
+    things = ("a", "b", "c")
+    facts = [f"e({thing})." for thing in things]
+    facts += [f"v({thing}, {draw(_MONEY)})." for thing in things]
+    pairs = st.tuples(st.sampled_from(things), st.sampled_from(things))
+    facts += [f"f({x}, {y})." for x, y in draw(st.lists(pairs, max_size=4))]
+    return Program(rules, "\n".join(facts), f"{draw(st.sampled_from(_STRATA))}(X)")
+
+
+DOUBTFUL_CLOSED = 'closed(e/1, "case").\nclosed(f/2, "case").\nclosed(v/2, "case").\n'

@@ -23,7 +23,14 @@ from .options import (
 )
 from .outcome import console, print_json
 from .prove import EngineOption, engine_of
-from .verdicts import certificate_of, decision_json, exit_of, proof_text, show_decision
+from .verdicts import (
+    certificate_of,
+    decision_json,
+    exit_of,
+    proof_text,
+    show_decision,
+    show_not_understood,
+)
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="A question in words.")]
 
@@ -69,8 +76,12 @@ def ask(
         )
     else:
         for reading, certificate in found:
-            if reading.plan.understood_as:
-                console().print(f"understood as: {reading.plan.understood_as}", style="italic")
+            if not reading.decision.certificate_sha256:
+                show_not_understood(question, reading.decision)
+                continue
+            console().print(f"understood as: {reading.plan.understood_as}", style="italic")
+            for answer in reading.decision.answers:
+                console().print(f"answer: {answer.label or answer.atom}", style="bold")
             show_decision(reading.decision, proof_text(certificate))
     raise typer.Exit(exit_of([reading.decision for reading, _ in found]))
 

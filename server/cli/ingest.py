@@ -12,7 +12,8 @@ from proofweave.v1 import common_pb2, knowledge_pb2
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..errors import RequestRejected
+from ..errors import FileUnreadable, RequestRejected
+from ..status import problems_of
 from ..translate import CHUNK
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
@@ -76,13 +77,22 @@ def files_below(paths: list[Path]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _messages(files: tuple[Path, ...]) -> Iterator[knowledge_pb2.IngestDocumentsRequest]:
+def _messages(
+    files: tuple[Path, ...], unreadable: list[knowledge_pb2.DocumentOutcome]
+) -> Iterator[knowledge_pb2.IngestDocumentsRequest]:
+    """Give the upload of the files that can be read; the others become outcomes of their own."""
     message = knowledge_pb2.IngestDocumentsRequest
     yield message(start=knowledge_pb2.IngestStart(progress=True))
     for file in files:
-        header = common_pb2.FileHeader(file_name=file.name, size=file.stat().st_size)
-        yield message(document=header)
-        with file.open("rb") as stream:
+        try:
+            stream = file.open("rb")
+        except OSError as error:
+            problem = problems_of(FileUnreadable(f"{file} cannot be read: {error.strerror}"))[0]
+            unreadable.append(knowledge_pb2.DocumentOutcome(file_name=file.name, rejected=problem))
+            continue
+        with stream:
+            header = common_pb2.FileHeader(file_name=file.name, size=file.stat().st_size)
+            yield message(document=header)
             while chunk := stream.read(CHUNK):
                 yield message(chunk=chunk)
 
@@ -91,6 +101,7 @@ def _send(
     services: Services, files: tuple[Path, ...], *, quiet: bool
 ) -> tuple[list[knowledge_pb2.DocumentOutcome], knowledge_pb2.IngestSummary]:
     outcomes: list[knowledge_pb2.DocumentOutcome] = []
+    unreadable: list[knowledge_pb2.DocumentOutcome] = []
     summary = knowledge_pb2.IngestSummary()
     columns = (
         TextColumn("{task.description}"),
@@ -101,7 +112,7 @@ def _send(
     with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as bar:
         task = bar.add_task("reading", total=len(files))
         part = bar.add_task("", total=None, visible=False)
-        for response in services.knowledge.IngestDocuments(_messages(files)):
+        for response in services.knowledge.IngestDocuments(_messages(files, unreadable)):
             match response.WhichOneof("content"):
                 case "progress":
                     step = response.progress
@@ -118,7 +129,8 @@ def _send(
                     bar.update(task, advance=1, description=response.outcome.file_name[:40])
                 case "summary":
                     summary = response.summary
-    return outcomes, summary
+    summary.documents_rejected += len(unreadable)
+    return unreadable + outcomes, summary
 
 
 def _as_json(
@@ -132,6 +144,8 @@ def _as_json(
         "statements_inserted": summary.statements_inserted,
         "statements_known": summary.statements_known,
         "rejected_by_reason": dict(sorted(summary.rejected_by_reason.items())),
+        "links_asserted": summary.links_asserted,
+        "links_withdrawn": summary.links_withdrawn,
         "revision": summary.revision,
     }
 
@@ -176,6 +190,11 @@ def _show(
         f"{summary.statements_known} known before",
         style="bold",
     )
+    if summary.links_asserted or summary.links_withdrawn:
+        out.print(
+            f"{summary.links_asserted} names linked to titles, {summary.links_withdrawn} links "
+            "withdrawn because other passages may be meant"
+        )
     refused = Counter(dict(summary.rejected_by_reason))
     if refused:
         out.print("candidates refused, by reason:")
@@ -215,7 +234,8 @@ def import_table(
     with connect(target(server, kb, token, settings), settings) as services:
         operation = _import(services, start, file, quiet=as_json)
     if operation.state != knowledge_pb2.Operation.STATE_SUCCEEDED:
-        raise RequestRejected(f"{file.name}: {operation.problem.message}")
+        message = operation.problem.message
+        raise RequestRejected(message if file.name in message else f"{file.name}: {message}")
     if as_json:
         print_json(outcome_json(operation.outcome))
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,10 +10,17 @@ from proofweave.v1 import knowledge_pb2
 
 from ..errors import RequestRejected
 from .connection import connect
+from .lattice_check import check
+from .lattice_concepts import concepts
+from .lattice_files import export, import_file
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import Exit, console, print_json
+from .outcome import console, print_json
 
-app = typer.Typer(help="Look at the orders of dimensions.", no_args_is_help=True)
+app = typer.Typer(help="Look at the orders of dimensions, and exchange them.", no_args_is_help=True)
+app.command()(check)
+app.command()(concepts)
+app.command()(export)
+app.command("import")(import_file)
 
 Name = Annotated[str, typer.Argument(metavar="DIMENSION", help="Name of a dimension.")]
 
@@ -35,6 +43,9 @@ def show(
     name: Annotated[
         str, typer.Argument(metavar="[DIMENSION]", help="Default: list all dimensions.")
     ] = "",
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the Hasse diagram of it.")
+    ] = None,
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -43,14 +54,22 @@ def show(
 ) -> None:
     """Show a dimension with its classes, or list all dimensions.
 
+    The diagram says how many entities lie at or below each class; classes that can have no member
+    stand out.
+
     \b
     Examples:
       proofweave lattice show --kb kb
       proofweave lattice show genre --kb kb --json
+      proofweave lattice show genre --kb kb --svg genre.svg
     """
     from ..orders import dimension_json, tree_lines  # loads the lattice
 
     out = console()
+    if svg is not None:
+        _draw(svg, name, server, kb, token, config)
+        out.print(f"wrote {svg}")
+        return
     if name:
         dimension = _dimension(name, server, kb, token, config)
         if as_json:
@@ -125,42 +144,35 @@ def compare(
         console().print(f"{first} {relation} {second}")
 
 
-@app.command()
-def check(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[DIMENSION...]", help="Default: all.")
-    ] = None,
-    kb: Kb = None,
-    server: Server = None,
-    token: Token = None,
-    config: Config = None,
-    as_json: Json = False,
-) -> None:
-    """Report what may not go live, and what is worth knowing: distributivity, width.
+def _draw(file: Path, name: str, server: Server, kb: Kb, token: Token, config: Config) -> None:
+    """Write the Hasse diagram of a dimension, with how many entities there are of each class."""
+    from kb.hasse import draw_hasse
+    from kb.lattice import LatticeIndex
+    from kb.statement import TaxonClass
+    from reasoner.clash import class_clashes
 
-    \b
-    Example:
-      proofweave lattice check --kb kb
-    """
-    from ..orders import check_order
+    from ..stated import stated_in
+    from ..translate import dimension_of
 
+    if not name:
+        raise RequestRejected("--svg draws one dimension; say which")
     settings = settings_of(config)
     with connect(target(server, kb, token, settings), settings) as services:
-        request = knowledge_pb2.ListDimensionsRequest()
-        dimensions = list(services.knowledge.ListDimensions(request).dimensions)
-    known = {found.name.rpartition("/")[2]: found for found in dimensions}
-    unknown = sorted(set(names or ()) - set(known))
-    if unknown:
-        raise RequestRejected(
-            f"there is no dimension {unknown[0]!r}; known: {', '.join(sorted(known))}"
-        )
-    reports = [check_order(known[name]) for name in sorted(names or known)]
-    if as_json:
-        print_json({"dimensions": [report.to_json() for report in reports]})
-    else:
-        for report in reports:
-            console().print(report.text())
-    raise typer.Exit(Exit.ERROR if any(report.problems for report in reports) else Exit.DONE)
+        request = knowledge_pb2.GetDimensionRequest(name=name)
+        dimension = dimension_of(services.knowledge.GetDimension(request).dimension)
+        if dimension.taxonomy is None:
+            raise RequestRejected(f"the dimension {dimension.name} has no classes to draw")
+        index = LatticeIndex([dimension])
+        for statement in stated_in(services.knowledge, [dimension.name]):
+            index.add(statement.id, statement)
+    notes = {
+        value.label: "1 entity" if count == 1 else f"{count} entities"
+        for value, count in index.values(dimension.name)
+        if isinstance(value, TaxonClass) and value.label in dimension.taxonomy
+    }
+    empty = frozenset(clash.subject for clash in class_clashes([dimension], limit=1))
+    drawing = draw_hasse(dimension.taxonomy, title=dimension.label, notes=notes, marked=empty)
+    file.write_text(drawing, "utf-8")
 
 
 def kind_word(dimension: knowledge_pb2.Dimension) -> str:

@@ -19,8 +19,11 @@ STYLES = {
 
 
 def certificate_of(decision: common_pb2.Decision, services: Services | None) -> bytes:
-    """Give the certificate's canonical bytes: from the decision, or read in pieces."""
-    if decision.certificate_content or services is None:
+    """Give the certificate's canonical bytes: from the decision, or read in pieces.
+
+    Empty where there is none, as for a question that was not understood.
+    """
+    if decision.certificate_content or not decision.certificate or services is None:
         return decision.certificate_content
     request = certificate_pb2.ReadCertificateRequest(name=decision.certificate)
     return b"".join(piece.chunk for piece in services.certificate.ReadCertificate(request))
@@ -157,6 +160,17 @@ def show_decision(decision: common_pb2.Decision, proof: str) -> None:
         out.print("incomplete: a deadline or a limit cut the work", style="yellow")
     if decision.certificate_sha256:
         out.print(f"certificate {decision.certificate_sha256}", style="dim")
+
+
+def show_not_understood(question: str, decision: common_pb2.Decision) -> None:
+    """Print why a question has no plan."""
+    out = console()
+    style = STYLES[decision.verdict]
+    out.print(
+        f"{verdict_word(decision.verdict)} ({code_word(decision.code)}): {question}", style=style
+    )
+    for detail in dict.fromkeys(requirement.detail for requirement in decision.open):
+        out.print(detail)
 
 
 def show_graph(graph: common_pb2.GraphProof) -> None:

@@ -91,6 +91,7 @@ def test_a_credit_after_a_credit_belongs_to_the_film(wiki: Pack) -> None:
         ("producer", "Jim Hay"),
         ("cast_member", "Peter Lyle"),
         ("cast_member", "Eva Stone"),
+        ("known_as", "Salt Roads"),
     }
     assert {s for s, _, _ in found} == {"Salt Roads (film)"}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -41,15 +40,17 @@ def test_certificates_follow_the_schema_and_are_canonical(case: Case) -> None:
 
 def test_unknown_fields_do_not_follow_the_schema() -> None:
     certificate = json.loads(decide_case(golden_cases()[0]).certificate)
-    for change in (
-        lambda c: c.update(note=""),
-        lambda c: c["witness"].update(note=""),
-        lambda c: c["steps"][0].update(note=""),
-        lambda c: next(iter(c["statements"].values())).update(note=""),
-    ):
-        changed = copy.deepcopy(certificate)
-        change(changed)
-        assert not VALIDATOR.is_valid(changed)
+    places = [
+        certificate,
+        certificate["witness"],
+        certificate["steps"][0],
+        next(iter(certificate["statements"].values())),
+    ]
+    for place in places:
+        place["note"] = ""
+        assert not VALIDATOR.is_valid(certificate)
+        del place["note"]
+    assert VALIDATOR.is_valid(certificate)
 
 
 def fields(schema: dict[str, Any]) -> set[str]:

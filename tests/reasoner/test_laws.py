@@ -30,7 +30,7 @@ VARIABLES = ("X", "Y", "Z")
 
 @dataclass(frozen=True)
 class World:
-    """Rules, facts and a goal, as text; rules have no names but `RULES` gives each one."""
+    """Rules, facts and a goal, as text."""
 
     rules: tuple[str, ...]
     facts: tuple[str, ...]
@@ -55,11 +55,21 @@ def _decide(world: World) -> Decision:
 
 
 def _proof(decision: Decision) -> Any:
-    """Give what a certificate shows, but for where in a facts file its statements stand."""
+    """Give what a certificate shows, but for where in a facts file its statements stand.
+
+    What is open is left out: of equally close rules the first in the file names it.
+    """
     certificate = json.loads(decision.certificate)
-    names = ("verdict", "code", "goal", "answers", "steps", "rules", "open", "knowledge")
+    names = ("verdict", "code", "goal", "answers", "steps", "rules", "knowledge")
     statements = {name: found["atom"] for name, found in certificate["statements"].items()}
     return {name: certificate[name] for name in names} | {"statements": statements}
+
+
+def _without_policy_text(decision: Decision) -> Any:
+    certificate = json.loads(decision.certificate)
+    for policy in certificate["policies"]:
+        del policy["digest"], policy["text"]
+    return certificate
 
 
 @st.composite
@@ -70,7 +80,7 @@ def _atoms(draw: st.DrawFn, names: dict[str, int], terms: Sequence[str]) -> str:
 
 @st.composite
 def _worlds(draw: st.DrawFn) -> World:
-    """Draw recursive rules without negation, facts, and a ground goal."""
+    """Draw recursive rules without negation, facts, and a goal, perhaps with variables."""
     rules = set()
     for _ in range(draw(st.integers(2, 5))):
         body = draw(st.lists(_atoms(STORED | DERIVED, (*VARIABLES, "a")), min_size=1, max_size=3))
@@ -78,7 +88,7 @@ def _worlds(draw: st.DrawFn) -> World:
         head = draw(_atoms(DERIVED, (*bound * 3, *CONSTANTS)))
         rules.add(f"{head} :- {', '.join(body)}.")
     facts = draw(st.sets(_atoms(STORED, CONSTANTS), min_size=1, max_size=6))
-    goal = draw(_atoms(DERIVED, CONSTANTS))
+    goal = draw(_atoms(DERIVED, (*CONSTANTS, *VARIABLES)))
     heads = {rule.partition("(")[0] for rule in rules}
     assume(goal.partition("(")[0] in heads)
     return World(tuple(sorted(rules)), tuple(sorted(f"{fact}." for fact in facts)), goal)
@@ -105,27 +115,22 @@ def test_more_rules_never_remove_a_proof(world: World, data: st.DataObject) -> N
 
 @DECIDING
 @given(_worlds(), _atoms(STORED | DERIVED, VARIABLES))
-def test_an_unrelated_rule_changes_nothing_but_the_digest_of_the_policy(
+def test_an_unrelated_rule_changes_nothing_but_the_text_of_the_policy(
     world: World, body: str
 ) -> None:
     bound = next(name for name in VARIABLES if name in body)
     unrelated = (f"unrelated({bound}) :- {body}.", f"unrelated({bound}) :- unheard_of({bound}).")
     one, other = _decide(world), _decide(replace(world, rules=(*world.rules, *unrelated)))
-    digests = [
-        [policy["digest"] for policy in json.loads(decision.certificate)["policies"]]
-        for decision in (one, other)
-    ]
-    certificate = other.certificate
-    for before, after in zip(*digests, strict=True):
-        certificate = certificate.replace(after.encode(), before.encode())
-    assert certificate == one.certificate
+    assert _without_policy_text(other) == _without_policy_text(one)
 
 
 @DECIDING
 @given(_worlds())
 def test_an_unrelated_fact_changes_neither_answer_nor_steps(world: World) -> None:
-    facts = ("unheard_of(a).", *world.facts)
-    assert _proof(_decide(world)) == _proof(_decide(replace(world, facts=facts)))
+    one = _decide(world)
+    other = _decide(replace(world, facts=("unheard_of(a).", *world.facts)))
+    assert _proof(one) == _proof(other)
+    assert one.open == other.open
 
 
 @DECIDING

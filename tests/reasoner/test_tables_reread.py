@@ -14,7 +14,7 @@ from kb.table_mapping import TableMapping
 from kb.tables import read_table
 from reasoner.certificate import canonical_bytes
 from reasoner.decide import Decision, Request, decide
-from reasoner.facts import FactBase, facts_of
+from reasoner.facts import Fact, FactBase, facts_of
 from reasoner.policy import parse_atom, parse_policy
 from reasoner.sources import Candidates, SourceRecord, StatementRecord
 from reasoner.verdict import Verdict
@@ -66,7 +66,8 @@ def world(sanctions: str = LIST) -> tuple[FactBase, Tables]:
         decode(text.encode(), name=name)
         for name, text in (("sanctions-list.csv", sanctions), ("suppliers.csv", SUPPLIERS))
     )
-    facts, statements = [], {}
+    facts: list[Fact] = []
+    statements: dict[str, StatementRecord] = {}
     for document in documents:
         for found in read_table(document, mapping=TableMapping()):
             assert isinstance(found, tuple)

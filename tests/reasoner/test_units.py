@@ -64,7 +64,7 @@ def test_no_conversion_is_made_up(unit: str, other: str) -> None:
 
 
 def test_a_unit_is_itself_even_if_unknown() -> None:
-    assert verify.conversion("EUR", "EUR") == (1, 0)
+    assert verify.conversion("EUR", "EUR") == (Fraction(1), Fraction(0))
 
 
 def test_temperatures_have_an_offset() -> None:

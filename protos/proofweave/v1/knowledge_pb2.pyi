@@ -421,12 +421,19 @@ class IngestSummary(_message.Message):
     STATEMENTS_KNOWN_FIELD_NUMBER: _builtins.int
     REJECTED_BY_REASON_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    LINKS_ASSERTED_FIELD_NUMBER: _builtins.int
+    LINKS_WITHDRAWN_FIELD_NUMBER: _builtins.int
     documents_admitted: _builtins.int
     documents_new: _builtins.int
     documents_rejected: _builtins.int
     statements_inserted: _builtins.int
     statements_known: _builtins.int
     revision: _builtins.str
+    links_asserted: _builtins.int
+    """Identity statements from a bare name to the one titled passage it can mean: asserted, and
+    withdrawn because another passage may be meant as well.
+    """
+    links_withdrawn: _builtins.int
     @_builtins.property
     def rejected_by_reason(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
     def __init__(
@@ -439,10 +446,12 @@ class IngestSummary(_message.Message):
         statements_known: _builtins.int = ...,
         rejected_by_reason: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         revision: _builtins.str = ...,
+        links_asserted: _builtins.int = ...,
+        links_withdrawn: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "links_asserted", b"links_asserted", "links_withdrawn", b"links_withdrawn", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,247 @@
+"""The checker runs alone: standard library only, in isolated mode, from files on disk."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden import Case, decide_case, golden_cases
+
+from reasoner import verify
+from reasoner.certificate import canonical_bytes
+from reasoner.prelude import identity_clause, prelude
+from reasoner.verify import REJECTIONS, Texts, decodings, identity_rule, verify_bytes
+
+SCRIPT = Path(verify.__file__)
+CASES = {case.name: case for case in golden_cases()}
+CASE = CASES["supplier/onboarded"]
+
+
+def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the checker as reviewers do."""
+    command = [sys.executable, "-I", str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Lay out a certificate and its source under another name."""
+    (tmp_path / "sources" / "deep").mkdir(parents=True)
+    (tmp_path / "certificate.json").write_bytes(decide_case(CASE).certificate)
+    (tmp_path / "sources" / "deep" / "renamed.txt").write_text(CASE.facts, encoding="utf-8")
+    return tmp_path
+
+
+def test_it_imports_the_standard_library_only() -> None:
+    tree = ast.parse(SCRIPT.read_text(encoding="utf-8"))
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names.add(str(node.module))
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_a_good_certificate_exits_0(folder: Path) -> None:
+    policy = hashlib.sha256(CASE.policy.encode()).hexdigest()
+    goal = CASE.request["goal"]
+    done = run(
+        *("certificate.json", "--sources", "sources"),
+        *("--expect-policy", policy, "--expect-goal", goal),
+        cwd=folder,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"valid: CERTIFIED {goal}\nchecked:\n")
+    assert "not given" not in done.stdout
+    assert "originals were not decoded" not in done.stdout
+
+
+def test_json_says_what_was_checked_trusted_and_not_given(folder: Path) -> None:
+    done = run("certificate.json", "--json", cwd=folder)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert report["valid"] is True
+    assert report["verdict"] == "CERTIFIED"
+    assert len(report["not_given"]) == 3
+    assert report["checked"]
+    assert report["trusted"]
+
+
+def test_a_rejection_exits_with_the_code_of_its_class(folder: Path) -> None:
+    path = folder / "certificate.json"
+    path.write_bytes(path.read_bytes().replace(b"5000000", b"5000001", 1))
+    done = run("certificate.json", "--sources", "sources", "--json", cwd=folder)
+    report = json.loads(done.stdout)
+    assert done.returncode == report["exit_code"] == REJECTIONS[report["rejection"]] >= 10
+
+
+def test_files_and_folders_that_are_not_there(folder: Path) -> None:
+    assert run("nothing.json", cwd=folder).returncode == 1
+    assert run("certificate.json", "--sources", "nowhere", cwd=folder).returncode == 2
+    assert run(cwd=folder).returncode == 2
+    (folder / "empty").mkdir()
+    done = run("certificate.json", "--sources", "empty", cwd=folder)
+    assert done.returncode == REJECTIONS["SOURCE_MISSING"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: b"\xef\xbb\xbf" + data,
+        lambda data: data.replace(b"\n", b"\r\n"),
+        lambda data: data.replace(b"\n", b"\r"),
+    ],
+)
+def test_originals_are_decoded(folder: Path, change: Any) -> None:
+    """Byte order mark and line ends of an original do not matter: it is another original."""
+    data = change(CASE.facts.encode())
+    old = hashlib.sha256(CASE.facts.encode()).hexdigest()
+    new = hashlib.sha256(data).hexdigest()
+    for file in (folder / "sources").rglob("*.txt"):
+        file.write_bytes(data)
+    path = folder / "certificate.json"
+    certificate = path.read_text(encoding="utf-8")
+    record = json.loads(certificate)["sources"][old]
+    assert record["text_sha256"] == old
+    certificate = certificate.replace(f'"source_sha256":"{old}"', f'"source_sha256":"{new}"')
+    certificate = certificate.replace(f'"{old}":{{"decoder"', f'"{new}":{{"decoder"')
+    path.write_bytes(canonical_bytes(json.loads(certificate)))
+    done = run("certificate.json", "--sources", "sources", cwd=folder)
+    assert done.returncode == 0, done.stdout
+
+
+def test_decoded_text_is_found_by_its_digest(folder: Path) -> None:
+    certificate = json.loads((folder / "certificate.json").read_bytes())
+    (digest,) = certificate["sources"]
+    text = json.dumps(certificate).replace(digest, "0" * 64)
+    text = text.replace('"text_sha256": "' + "0" * 64, f'"text_sha256": "{digest}')
+    (folder / "certificate.json").write_bytes(canonical_bytes(json.loads(text)))
+    done = run("certificate.json", "--sources", "sources", cwd=folder)
+    assert done.returncode == 0, done.stdout
+    assert "the decoding of 1 sources by facts/1: their originals were not" in done.stdout
+
+
+def test_an_original_that_decodes_to_another_text_is_rejected(folder: Path) -> None:
+    certificate = json.loads((folder / "certificate.json").read_bytes())
+    (digest,) = certificate["sources"]
+    text = json.dumps(certificate).replace(
+        f'"text_sha256": "{digest}', '"text_sha256": "' + "1" * 64
+    )
+    (folder / "certificate.json").write_bytes(
+        canonical_bytes(json.loads(text.replace("1" * 128, "1" * 64)))
+    )
+    done = run("certificate.json", "--sources", "sources", cwd=folder)
+    assert done.returncode == REJECTIONS["SOURCE_MISMATCH"], done.stdout
+
+
+def test_decodings_by_the_standard_library() -> None:
+    passages = json.dumps([{"title": "A", "text": "b\r\nc"}, {"title": "D", "text": "e"}])
+    assert list(decodings(passages.encode()))[-1] == "A\nb\nc\n\nD\ne\n\n"
+    assert next(decodings(gzip.compress(b"packed"))) == "packed"
+    assert list(decodings(b"a <!-- hidden --> b"))[1] == "a \n\n b"
+    assert list(decodings(b"\xff\xfe")) == []
+    assert list(decodings(b"\x1f\x8bbroken")) == []
+
+
+def test_it_knows_the_prelude_and_the_rules_about_names() -> None:
+    assert prelude().digest == verify.PRELUDE_SHA256
+    heads = {f"{name}/{arity}" for name, arity in (c.head.signature for c in prelude().clauses)}
+    assert heads == verify.PRELUDE_HEADS
+    for signature in (("cover", 2), ("-cover", 3), ("name", 1)):
+        ours = identity_clause(signature)
+        theirs = identity_rule(f"{signature[0]}/{signature[1]}")
+        assert (theirs.id, theirs.text) == (ours.id, ours.text)
+        assert (theirs.cite, theirs.says) == (ours.cite, ours.says)
+
+
+def chain(length: int) -> tuple[bytes, Texts]:
+    """Write the certificate of a long proof by hand."""
+    rules = "reaches(X, Y) :- edge(X, Y).\nreaches(X, Z) :- reaches(X, Y), edge(Y, Z).\n"
+    facts = "".join(f"edge({n}, {n + 1}).\n" for n in range(length))
+    source = hashlib.sha256(facts.encode()).hexdigest()
+    steps: list[dict[str, Any]] = []
+    statements: dict[str, Any] = {}
+    start = 0
+
+    def put(**step: Any) -> str:
+        steps.append({"id": f"s{len(steps) + 1}", **step})
+        return f"s{len(steps)}"
+
+    last = ""
+    for n in range(length):
+        atom = f"edge({n}, {n + 1})"
+        name = f"st:{hashlib.sha256(atom.encode()).hexdigest()[:32]}"
+        place = {"start": start, "end": start + len(atom) + 1, "quote": f"{atom}."}
+        origin = {"source_sha256": source, "text_sha256": source, "extractor": "facts/1"}
+        statements[name] = {"atom": atom, "evidence": [{**place, **origin}]}
+        start += len(atom) + 2
+        leaf = put(kind="stated", conclusion=atom, premises=[], statement=name)
+        conclusion = f"reaches(0, {n + 1})"
+        if n == 0:
+            bindings, premises, rule = {"X": "0", "Y": "1"}, [leaf], "reaches.1"
+        else:
+            bindings = {"X": "0", "Y": str(n), "Z": str(n + 1)}
+            premises, rule = [last, leaf], "reaches.2"
+        last = put(
+            kind="rule", conclusion=conclusion, premises=premises, rule=rule, bindings=bindings
+        )
+    read = verify.read_policy(rules)
+    names = "\n".join(sorted(statements))
+    digest = hashlib.sha256(rules.encode()).hexdigest()
+    policy = {"id": "p", "version": "0", "digest": digest, "effective": "../..", "text": rules}
+    record = {"media_type": "text/plain", "title": "f", "decoder": "facts/1", "text_sha256": source}
+    certificate: dict[str, Any] = {
+        "format": verify.FORMAT,
+        "verdict": "CERTIFIED",
+        **dict.fromkeys(("code", "question", "understood_as", "valid_on")),
+        "goal": f"reaches(0, {length})",
+        "knowledge": hashlib.sha256(names.encode()).hexdigest(),
+        "complete": True,
+        "answers": [{"atom": f"reaches(0, {length})", "step": last}],
+        **{name: [] for name in ("refuted", "open", "assumptions")},
+        "policies": [policy],
+        "rules": {
+            name: {"clause": rule.tree, "text": rule.text, "cite": "", "says": ""}
+            for name, rule in read.rules.items()
+        },
+        "sources": {source: record},
+        "statements": statements,
+        "steps": steps,
+        "witness": {"demands": [], "lookups": [], "contested": []},
+        "validity": {"start": None, "end": None, "next_change": None},
+    }
+    return canonical_bytes(certificate), Texts({source: facts})
+
+
+def test_a_proof_of_50000_steps_verifies_without_recursion() -> None:
+    data, texts = chain(25_000)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(220)
+    try:
+        report = verify_bytes(data, texts)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert report.valid, report.message
+    assert "50000 steps follow, each from earlier ones" in report.checked
+    assert "each answer needs every leaf of its proof" in report.checked
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_every_case_verifies_alone(name: str, tmp_path: Path) -> None:
+    case: Case = CASES[name]
+    if not name.startswith(("prelude", "conflict", "text")):
+        return  # the others run in process
+    (tmp_path / "c.json").write_bytes(decide_case(case).certificate)
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "f.lp").write_text(case.facts, encoding="utf-8")
+    done = run("c.json", "--sources", "facts", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,148 @@
+"""The checker reads facts and policies as the parser does, and computes as the evaluator does."""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kb.quantity import Date, Quantity
+from reasoner import arithmetic, verify
+from reasoner.arithmetic import FUNCTIONS, Undetermined
+from reasoner.atom import Constant, Symbol, render_term
+from reasoner.certificate import clause_tree
+from reasoner.clause import Operator
+from reasoner.policy import parse_facts, parse_policy
+from reasoner.source_text import normalize
+
+FACTS = """\
+% a comment with p(1). in it
+p(1).p(-2). q("a.b", x) .
+-p ( 3 ) . r("say \\"hi\\" \\\\ \\u00e4", @decimal("0.50"),@date("2020-01"))
+  .  %* block p(9). *% s. t("x % no comment", @quantity("1.0 kg"), 007).
+u("ä😀", "line\\nend", @decimal("2/4")).
+"""
+
+
+def test_facts_are_read_as_the_parser_reads_them() -> None:
+    theirs = {str(line.atom) for line in parse_facts(FACTS, name="facts")}
+    found = verify.read_facts(FACTS, "source")
+    ours = {verify.write_call(sign, row) for sign, rows in found.rows.items() for row in rows}
+    assert ours == theirs
+    assert len(ours) == 8
+
+
+@pytest.mark.parametrize("text", ["p(X).", "p(1", "p(1) :- q(1).", "p(1.5).", "p(é)."])
+def test_what_is_no_fact_is_rejected_with_its_line(text: str) -> None:
+    with pytest.raises(verify.Rejected, match="line 2 is no fact") as caught:
+        verify.read_facts(f"a(1).\n{text}", "source")
+    assert caught.value.rejection == "SOURCE_MISMATCH"
+
+
+POLICY = """\
+%! policy: everything
+%! version: "3"
+%! effective: 2026-01-01/..
+
+closed(p/2, "one"). closed(q/1, two). functional(seat). disjoint("a b", c).
+precedence("register", "letter").
+
+%! rule: first:rule(a)
+%! cite: 'It''s 4.2'
+%! says: "{X} \\u00e4 \\"q\\""
+a(X, Y) :- p(X, _), not q(_), Y = (X + 1) * 2 - -3 / (4 - X), -r(X), X != "s". % tail
+b :- #count{ V, W : p(V, W), not q(W), V < 3 } >= 2; c.
+c :- 3 = #sum{ V : p(V, _) }, max(1, 2) == 2, X = abs(-5).
+d(@date("2020"), #inf, "\\n") :- %* inside *% c,
+    #min{ V : p(V, _) } < #sup.
+%! rule:   plain
+%! says: two words
+a(X, Y) :- a(Y, X).
+a(1, -2).
+"""
+
+
+def test_policies_are_read_as_the_parser_reads_them() -> None:
+    policy = parse_policy(POLICY, name="policy")
+    found = verify.read_policy(normalize(POLICY))
+    assert (found.id, found.version, found.effective) == ("everything", "3", "2026-01-01/..")
+    assert [clause.id for clause in policy.clauses] == list(found.rules)
+    for clause in policy.clauses:
+        rule = found.rules[clause.id]
+        assert rule.tree == clause_tree(clause)
+        assert (rule.text, rule.cite, rule.says) == (clause.text, clause.cite, clause.says)
+    assert found.closed == {"p/2": "one", "q/1": "two"}
+    assert found.functional == {"seat"}
+    assert found.disjoint == {("a b", "c")}
+
+
+DAYS = st.dates(datetime.date(1890, 1, 1), datetime.date(2110, 12, 31))
+DATES = st.one_of(
+    DAYS.map(lambda day: Date(day, day)),
+    st.integers(1900, 2100).map(
+        lambda year: Date(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
+    ),
+    st.tuples(DAYS, DAYS).map(lambda pair: Date(min(pair), max(pair))),
+)
+NUMBERS = st.one_of(st.integers(-40, 40).map(Fraction), st.fractions(-50, 50, max_denominator=12))
+UNITS = st.sampled_from(["EUR", "USD", "kg", "g", "t", "m", "degC", "K", "percent"])
+VALUES: st.SearchStrategy[Constant] = st.one_of(
+    NUMBERS,
+    DATES,
+    st.builds(Quantity, NUMBERS, UNITS),
+    st.text(max_size=4).filter(lambda text: text.isprintable()),
+    st.sampled_from([Symbol("a"), Symbol("b"), Symbol("#inf"), Symbol("#sup")]),
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.sampled_from(list(Operator)), VALUES, VALUES)
+def test_comparisons_agree(operator: Operator, left: Constant, right: Constant) -> None:
+    ours = verify.compare(
+        operator.value, verify.read_value(render_term(left)), verify.read_value(render_term(right))
+    )
+    assert ours == arithmetic.compare(operator, left, right).value
+
+
+NAMES = sorted({name for name, _ in arithmetic.OPERATIONS} | set(FUNCTIONS))
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.sampled_from(NAMES), st.lists(VALUES, min_size=1, max_size=3))
+def test_functions_agree(name: str, values: list[Constant]) -> None:
+    count = len(values)
+    operation = (name, count) in arithmetic.OPERATIONS
+    if not operation and not (name in FUNCTIONS and in_arity(name, count)):
+        return
+    theirs = arithmetic.apply(name, values)
+    tree = {"operation": name, "arguments": [{"variable": f"V{n}"} for n in range(count)]}
+    ours = verify.evaluate(tree, {f"V{n}": render_term(value) for n, value in enumerate(values)})
+    if isinstance(theirs, Undetermined):
+        assert ours is None, (name, values)
+    else:
+        assert ours is not None, (name, values)
+        assert verify.write_value(ours) == render_term(theirs)
+
+
+def in_arity(name: str, count: int) -> bool:
+    """Whether a function takes so many arguments."""
+    least, most = FUNCTIONS[name].arity
+    return least <= count <= most
+
+
+@settings(max_examples=300, deadline=None)
+@given(VALUES)
+def test_terms_have_one_form(value: Constant) -> None:
+    term = render_term(value)
+    assert verify.write_value(verify.read_value(term)) == term
+
+
+@pytest.mark.parametrize(
+    "term", ["", "X", '"a', '@decimal("x")', "1.5", "p(1)", '"a" "b"', '@date("2020-13")', "#nan"]
+)
+def test_other_texts_are_no_terms(term: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        verify.read_value(term)

@@ -1,0 +1,108 @@
+"""Bare names and titled passages over a live server: linked, withdrawn, or listed as candidates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from live_server import Live, running, send
+from proofweave.v1 import common_pb2, knowledge_pb2, reasoning_pb2
+
+from kb.document import decode
+from reasoner.verify import verify_bytes
+from server.knowledge import create_knowledge
+from server.settings import Settings
+
+FILM = ("Salt Roads", "Salt Roads is a 1999 British drama film directed by Walter Moss.")
+DIRECTOR = (
+    "Walter Moss (director)",
+    "Walter Moss (3 May 1950 – 2 June 2001) was a British film director.",
+)
+FILMMAKER = ("Walter Moss (filmmaker)", "Walter Moss (born 1 May 1940) is a Canadian filmmaker.")
+POLITICIAN = ("Walter Moss (politician)", "Walter Moss (born 1960) is a Canadian politician.")
+QUESTION = "When was the director of Salt Roads born?"
+
+
+@pytest.fixture
+def wiki(tmp_path: Path) -> Iterator[Live]:
+    create_knowledge(tmp_path / "kb", namespace="https://example.org/kb/", packs=("wiki",))
+    with running(tmp_path / "kb", Settings()) as live:
+        yield live
+
+
+def corpus(*passages: tuple[str, str]) -> bytes:
+    return json.dumps([{"title": title, "text": text} for title, text in passages]).encode()
+
+
+def ask(live: Live) -> common_pb2.Decision:
+    request = reasoning_pb2.AskQuestionRequest(question=QUESTION)
+    (reading,) = live.services.reasoning.AskQuestion(request).readings
+    return reading.decision
+
+
+def test_a_link_is_a_premise_with_a_quote(wiki: Live) -> None:
+    data = corpus(FILM, DIRECTOR, POLITICIAN)
+    _, summary = send(wiki.services, {"c.json": data})
+    assert (summary.links_asserted, summary.links_withdrawn) == (1, 0)
+    decision = ask(wiki)
+    assert decision.verdict == common_pb2.VERDICT_CERTIFIED
+    certificate = json.loads(decision.certificate_content)
+    assert [answer["atom"] for answer in certificate["answers"]] == ['answer(@date("1950-05-03"))']
+    (link,) = [
+        statement
+        for statement in certificate["statements"].values()
+        if statement["dimension"] == "same_as"
+    ]
+    assert (link["subject"], link["value"]["value"]) == ("Walter Moss (director)", "Walter Moss")
+    assert link["evidence"][0]["quote"] == "\n".join(DIRECTOR)
+    document = decode(data, name="c.json")
+    report = verify_bytes(decision.certificate_content, {document.text_sha256: document.text})
+    assert report.valid, report.message
+
+
+def test_ingesting_again_asserts_no_link_twice(wiki: Live) -> None:
+    files = {"c.json": corpus(FILM, DIRECTOR)}
+    _, first = send(wiki.services, files)
+    _, second = send(wiki.services, files)
+    assert (first.links_asserted, second.links_asserted) == (1, 0)
+    assert first.revision == second.revision
+
+
+def test_a_namesake_withdraws_a_link_and_both_are_listed(wiki: Live) -> None:
+    send(wiki.services, {"c.json": corpus(FILM, DIRECTOR)})
+    _, summary = send(wiki.services, {"d.json": corpus(FILMMAKER)})
+    assert (summary.links_asserted, summary.links_withdrawn) == (0, 1)
+    decision = ask(wiki)
+    assert decision.verdict == common_pb2.VERDICT_ABSTAINED
+    assert decision.code == common_pb2.ABSTENTION_CODE_UNVERIFIED_ENTITY
+    (needed,) = [item for item in decision.open if item.rejected]
+    assert list(needed.rejected) == ["Walter Moss (director)", "Walter Moss (filmmaker)"]
+
+
+def test_somebody_else_of_that_name_is_not_linked(wiki: Live) -> None:
+    _, summary = send(wiki.services, {"c.json": corpus(FILM, POLITICIAN)})
+    assert summary.links_asserted == 0
+    decision = ask(wiki)
+    assert decision.code == common_pb2.ABSTENTION_CODE_UNVERIFIED_ENTITY
+    assert "Walter Moss (politician)" in {name for item in decision.open for name in item.rejected}
+
+
+def test_a_link_goes_with_its_document(wiki: Live) -> None:
+    send(wiki.services, {"c.json": corpus(FILM)})
+    outcomes, _ = send(wiki.services, {"d.json": corpus(DIRECTOR)})
+    assert ask(wiki).verdict == common_pb2.VERDICT_CERTIFIED
+    name = outcomes[0].admitted.document.name
+    wiki.services.knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=name))
+    assert ask(wiki).verdict == common_pb2.VERDICT_ABSTAINED
+    request = knowledge_pb2.ListStatementsRequest(dimension="same_as")
+    assert not wiki.services.knowledge.ListStatements(request).statements
+
+
+def test_a_link_is_withdrawn_when_the_use_that_agreed_is(wiki: Live) -> None:
+    outcomes, _ = send(wiki.services, {"c.json": corpus(FILM), "d.json": corpus(DIRECTOR)})
+    name = outcomes[0].admitted.document.name
+    wiki.services.knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=name))
+    request = knowledge_pb2.ListStatementsRequest(dimension="same_as")
+    assert not wiki.services.knowledge.ListStatements(request).statements
