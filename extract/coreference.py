@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Container, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 from spacy.tokens import Doc, Span, Token
 
+from .anchor import RANKS, anchor_forms, lead_gender, lead_kind, lead_name
 from .mentions import Name
 
 
@@ -58,6 +59,7 @@ class Resolved:
     mentions: tuple[Mention, ...]
     aliases: tuple[Alias, ...]
     anchor: str | None
+    titled: bool
     kind: str | None
     lead_name: Name | None
 
@@ -67,31 +69,10 @@ _PERSON = {
     "she": "she", "her": "she", "hers": "she", "herself": "she",
 }  # fmt: skip
 _THING = frozenset({"it", "its", "itself"})
-_PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*\Z")
 _ALIAS_OPEN = re.compile(
     r"\(\s*(?P<cue>(?:(?:hereinafter|hereafter|the|in short|short|referred to as)\W+)*)[\"“„'‘]"
 )
-_LIFE = re.compile(r"\(.{0,60}\bborn\b|\bdied\b|\d{3,4}\s?[–-]\s?.{0,25}\d{3,4}\)", re.IGNORECASE)
-_OPENING = 60
-_LONGEST_LEAD = 14
 _LINKS = frozenset({"and", "by", "with", "of", "through", ",", "("})
-_HE = frozenset(
-    {"son", "king", "prince", "duke", "husband", "father", "brother", "actor", "emperor", "nephew"}
-)
-_SHE = frozenset({
-    "daughter", "queen", "princess", "duchess", "wife", "mother", "sister", "actress", "empress",
-    "niece", "consort", "noblewoman", "businesswoman",
-})  # fmt: skip
-_ROYAL = frozenset({
-    "King", "Queen", "Prince", "Princess", "Duke", "Duchess", "Emperor", "Empress", "Sir", "Lord",
-    "Lady", "Saint", "St",
-})  # fmt: skip
-
-
-def bare_title(title: str) -> str:
-    """Give a title without its trailing disambiguation: `Ann Lee (poet)` -> `Ann Lee`."""
-    bare = _PARENTHETICAL.sub("", title)
-    return bare or title
 
 
 @dataclass(slots=True)
@@ -122,12 +103,12 @@ def resolve(
     """
     state = _State(names=ChainMap({}, dict(known)))
     noun_kind = {noun: kind for kind in sorted(kinds) for noun in kinds[kind]}
-    lead = _lead_name(doc, names, anchor)
-    anchor_forms = _anchor_forms(anchor, lead)
-    kind = _lead_kind(doc, anchor, lead, noun_kind) if anchor is not None else None
+    lead = lead_name(doc, names, anchor)
+    forms = anchor_forms(anchor, lead)
+    kind = lead_kind(doc, anchor, lead, noun_kind) if anchor is not None else None
     if titled and kind is None:
         kind = "person"
-    if anchor is not None and (gender := _lead_gender(doc)) is not None:
+    if anchor is not None and (gender := lead_gender(doc)) is not None:
         state.gender[anchor] = gender
     mentions: list[Mention] = []
     aliases: list[Alias] = []
@@ -145,7 +126,7 @@ def resolve(
             name = by_start.get(index)
             if name is not None:
                 is_lead = lead is not None and name.start == lead.start
-                mention = _resolve_name(name, state, anchor, anchor_forms, anchor_at, is_lead)
+                mention = _resolve_name(name, state, anchor, forms, anchor_at, is_lead)
                 alias = _alias_after(doc, name, mention.entity)
                 if alias is not None:
                     aliases.append(alias)
@@ -157,7 +138,7 @@ def resolve(
                     mention = _resolve_pronoun(token, state, anchor, kind, anchor_at)
                 if mention is None:
                     mention = _resolve_description(
-                        doc, index, state, anchor, kind, noun_kind, anchor_at
+                        doc, index, state, anchor, kind, noun_kind, anchor_at, by_start
                     )
             if mention is None:
                 index += 1
@@ -168,123 +149,27 @@ def resolve(
                 state.subject = mention.entity
                 state.subject_at = mention.antecedent
             index = mention.end
-    return Resolved(tuple(mentions), tuple(aliases), anchor, kind, lead)
-
-
-def _lead_name(doc: Doc, names: Sequence[Name], anchor: str | None) -> Name | None:
-    """Give the name that the first sentence of a titled text opens with.
-
-    It is what stands before the first bracket, comma or form of "be".
-    """
-    if anchor is None or len(doc) == 0:
-        return None
-    first = names[0] if names else None
-    bare = bare_title(anchor)
-    if first is not None and first.text in (anchor, bare) and first.start <= 2:
-        return first
-    start = 0
-    while start < len(doc) and (doc[start].is_punct or doc[start].lower_ in ("the", "a", "an")):
-        start += 1
-    end = start
-    while end < len(doc) and end - start < _LONGEST_LEAD:
-        token = doc[end]
-        if token.text in ("(", ",", ";", "–", "[") or token.lower_ in ("is", "was", "are", "were"):
-            break
-        if token.is_sent_start and end > start:
-            break
-        end += 1
-    while end > start and doc[end - 1].is_quote:
-        end -= 1
-    if end == start or not (doc[start].text[0].isupper() or doc[start].text[0].isdigit()):
-        return first if first is not None and first.start <= 2 else None
-    lead = Name(start, end, doc[start:end].text)
-    words = {word.casefold() for word in bare.split()}
-    resembles = any(token.text.casefold() in words for token in doc[start:end])
-    if not resembles and end < len(doc) and doc[end].text == ",":
-        return None
-    if any(token.pos_ in ("VERB", "AUX") and token.text[0].islower() for token in doc[start:end]):
-        return first if first is not None and first.start == start else None
-    return lead
-
-
-def _anchor_forms(anchor: str | None, lead: Name | None) -> dict[str, bool]:
-    """Give the texts that stand for the anchor: full names true, parts of names false."""
-    if anchor is None:
-        return {}
-    forms = {anchor: True, bare_title(anchor): True}
-    bare = bare_title(anchor)
-    sources = [bare.split(",")[0]]
-    if lead is not None:
-        forms[lead.text] = True
-        sources.append(lead.text.split(",")[0])
-    if bare.lower().startswith(("the ", "a ", "an ")):
-        forms[bare.split(" ", 1)[1]] = True
-    for source in sources:
-        for word in source.split():
-            if len(word) > 2 and word[0].isupper() and word not in _ROYAL:
-                forms.setdefault(word, False)
-    return forms
-
-
-def _lead_kind(
-    doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, str]
-) -> str | None:
-    """Tell the kind of the anchor: `Dawn (1998 film)`, `is a 1998 film`, or by its last word."""
-    disambiguation = _PARENTHETICAL.search(anchor)
-    if disambiguation is not None:
-        kind = noun_kind.get(disambiguation.group().strip(" ()").split()[-1].lower())
-        if kind is not None:
-            return kind
-    start = lead.end if lead is not None else 0
-    sentence_end = next((token.i for token in doc[start + 1 :] if token.is_sent_start), len(doc))
-    for token in doc[start:sentence_end]:
-        if token.lower_ not in ("is", "was", "are", "were"):
-            continue
-        for child in token.children:
-            for word in (child, *child.conjuncts) if child.dep_ == "attr" else ():
-                kind = noun_kind.get(word.lower_) or noun_kind.get(word.lemma_.lower())
-                if kind is not None:
-                    return kind
-        for word in doc[token.i + 1 : min(sentence_end, token.i + _LONGEST_LEAD)]:
-            if word.pos_ == "VERB" or (word.pos_ == "ADP" and word.lower_ != "of"):
-                break
-            if word.lower_ in noun_kind:
-                return noun_kind[word.lower_]
-        break
-    last = bare_title(anchor).split(",")[0].split()[-1:]
-    kind = noun_kind.get(last[0].lower()) if last else None
-    if kind is not None and kind != "person":
-        return kind
-    return "person" if _LIFE.search(doc[: min(len(doc), _OPENING)].text) else None
-
-
-def _lead_gender(doc: Doc) -> str | None:
-    """Tell the gender of the anchor from the nouns that the first sentence says it is."""
-    for token in next(iter(doc.sents), ()):
-        if token.dep_ == "attr" and token.head.lower_ in ("is", "was"):
-            for word in (token, *token.conjuncts):
-                if word.lower_ in _HE or word.lower_ in _SHE:
-                    return "he" if word.lower_ in _HE else "she"
-    return None
+    return Resolved(tuple(mentions), tuple(aliases), anchor, titled, kind, lead)
 
 
 def _resolve_name(
     name: Name,
     state: _State,
     anchor: str | None,
-    anchor_forms: Mapping[str, bool],
+    forms: Mapping[str, bool],
     anchor_at: int,
     is_lead: bool,
 ) -> Mention:
     if anchor is not None:
-        full = anchor_forms.get(name.text)
+        full = forms.get(name.text)
         if is_lead or full is True:
             return Mention(name.start, name.end, anchor, Form.NAME, name.start)
         if full is False and _part_means_anchor(name, state):
             return Mention(name.start, name.end, anchor, Form.ALIAS, anchor_at)
-    entity = state.names.get(name.text)
+    entity = state.names.get(name.text) or state.names.get(_without_rank(name.text))
     if entity is None:
         entity = name.text
+        state.names.setdefault(_without_rank(name.text), entity)
         state.names[name.text] = entity
         words = name.text.split()
         if len(words) > 1 and not name.quoted:
@@ -292,6 +177,14 @@ def _resolve_name(
         return Mention(name.start, name.end, entity, Form.NAME, name.start)
     form = Form.NAME if entity == name.text else Form.ALIAS
     return Mention(name.start, name.end, entity, form, name.start)
+
+
+def _without_rank(name: str) -> str:
+    """Leave out the rank a longer name begins with: `Queen Ann Lee` -> `Ann Lee`."""
+    words = name.split()
+    if len(words) > 2 and words[0] in RANKS and words[1] not in ("of", "de"):
+        return " ".join(words[1:])
+    return name
 
 
 def _part_means_anchor(name: Name, state: _State) -> bool:
@@ -383,6 +276,7 @@ def _resolve_description(
     kind: str | None,
     noun_kind: Mapping[str, str],
     anchor_at: int,
+    named: Container[int],
 ) -> Mention | None:
     """Resolve `the film`, `this company`: the anchor or the last subject, if it is of that kind."""
     if doc[index].lower_ not in ("the", "this") or index + 1 >= len(doc):
@@ -391,6 +285,9 @@ def _resolve_description(
     described = noun_kind.get(noun.lower_)
     if described is None or noun.dep_ in ("compound", "amod", "nmod"):
         return None
+    following = doc[index + 2] if index + 2 < len(doc) else None
+    if following is not None and (following.lower_ == "of" or index + 2 in named):
+        return None  # `the son of ..`, `the actor Peter Lyle`
     if anchor is not None and kind == described:
         return Mention(index, index + 2, anchor, Form.DESCRIPTION, anchor_at)
     if anchor is None and state.subject is not None and described == "organization":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kb.dimension import Dimension
 from kb.document import Document
-from kb.statement import ALWAYS, Entity, Polarity, Text
+from kb.quantity import Date
+from kb.statement import ALWAYS, Entity, Polarity, Statement, Text
 
+from .anchor import bare_title
 from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
-from .coreference import bare_title
 from .extractor import Extraction, Extractor, Progress, extract
 from .labels import read_labels
 from .layout import Cell, Paragraph, Section, Table, read_layout
@@ -82,7 +83,40 @@ def ingest_document(
     `others` are extractors beside the patterns, such as a language model. Raises ModelUnavailable.
     """
     patterns = PatternExtractor(packs, kb_dimensions=kb_dimensions, model=model)
-    return extract(document, [patterns, *others])
+    functional = {
+        dimension.name for pack in packs for dimension in pack.dimensions if dimension.functional
+    }
+    return _without_coarser_dates(extract(document, [patterns, *others]), functional)
+
+
+def _without_coarser_dates(extraction: Extraction, functional: Collection[str]) -> Extraction:
+    """Leave out `1950` where the same document says `4 May 1950` of a dimension with one value."""
+    dates: dict[tuple[object, ...], list[Date]] = {}
+    for statement, _ in extraction.grounded:
+        if statement.dimension in functional and isinstance(statement.value, Date):
+            dates.setdefault(_coordinate(statement), []).append(statement.value)
+    kept, refused = [], list(extraction.rejected)
+    for statement, evidence in extraction.grounded:
+        value = statement.value
+        if isinstance(value, Date) and any(
+            other != value and value.first <= other.first and other.last <= value.last
+            for other in dates.get(_coordinate(statement), ())
+        ):
+            reason = f"the document states {statement.dimension} more precisely elsewhere"
+            refused.append(Rejection(reason, evidence.quote))
+        else:
+            kept.append((statement, evidence))
+    return Extraction(tuple(kept), tuple(dict.fromkeys(refused)))
+
+
+def _coordinate(statement: Statement) -> tuple[object, ...]:
+    return (
+        statement.subject,
+        statement.dimension,
+        statement.polarity,
+        statement.modality,
+        statement.validity,
+    )
 
 
 class _Context:

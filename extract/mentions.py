@@ -20,6 +20,9 @@ _TITLE_AFTER_COMMA = frozenset({
     "Queen", "Elector", "Landgrave", "Baronet", "Emperor", "Empress", "Infanta", "Infante",
     "Archduke", "Archduchess", "Dauphin",
 })  # fmt: skip
+_OFFICES = _TITLE_AFTER_COMMA | frozenset({
+    "Sultan", "Caliph", "Palatine", "Landgravine", "President", "Bishop",
+})  # fmt: skip
 _AFTER_COMMA = frozenset({
     "Jr", "Jr.", "Sr", "Sr.", "Inc", "Inc.", "Ltd", "Ltd.", "LLC", "Esq.", "L.L.C.",
 })  # fmt: skip
@@ -190,6 +193,8 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
             end += 2
         elif _glued(doc, end) and token.text[0].isalpha():
             end += 1
+        elif token.text in ("al", "el", "an", "ad") and end + 2 < stop and doc[end + 1].text == "-":
+            end += 3
         elif token.text in _CONNECTORS:
             reach = end + 1
             while reach < stop and reach - end < 3 and doc[reach].text in _CONNECTORS:
@@ -217,6 +222,14 @@ def _continues_after_comma(doc: Doc, index: int, stop: int) -> bool:
         return True
     ordinal = text[0].isdigit() and text[-2:] in ("st", "nd", "rd", "th")
     return ordinal and index + 1 < stop and doc[index + 1].text in _TITLE_AFTER_COMMA
+
+
+def names_office(name: str) -> bool:
+    """Whether a name is that of an office: `Count of Perche`, `7th Marquess of Ely`."""
+    words = name.split()
+    if words and words[0][0].isdigit():
+        words = words[1:]
+    return len(words) > 1 and words[0] in _OFFICES and words[1] in ("of", "de")
 
 
 def index_names(names: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:

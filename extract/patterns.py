@@ -32,6 +32,7 @@ from .validity import find_validity
 DOCUMENT = ""
 """The subject of a finding about the document itself."""
 
+_BE = frozenset({"is", "was", "are", "were"})
 _CONTEXT = 9
 
 
@@ -107,15 +108,17 @@ class RelationPatterns:
             for word in words & self._triggers:
                 numbers.update(self._by_trigger[word])
             lead = sentence.start == 0 and resolved.anchor is not None
-            # A functional dimension takes what the first pattern that matches a sentence says.
-            taken: dict[tuple[str, str], int] = {}
+            # Of a functional dimension a sentence gives one value: what the first pattern says.
+            taken: dict[tuple[str, str], Value] = {}
             for index in sorted(numbers):
                 rule = self._rules[index]
                 if rule.pattern.lead and not lead:
                     continue
                 for finding in sentences.apply(rule, sentence):
                     place = (rule.dimension.name, finding.subject)
-                    if rule.dimension.functional and taken.setdefault(place, index) != index:
+                    if rule.dimension.functional and taken.setdefault(place, finding.value) != (
+                        finding.value
+                    ):
                         continue
                     yield finding
                     if rule.relation.as_written:
@@ -194,10 +197,20 @@ class _Sentences:
                     lambda token: self.slots.around(rule.dimension, token, bounds),
                 )
             case TextPattern(expression):
-                for found in expression.finditer(sentence.text):
+                end = self._lead_end(sentence) if rule.pattern.lead else len(sentence.text)
+                for found in expression.finditer(sentence.text, 0, end):
                     match = self._text_match(rule, found, sentence)
                     if match is not None:
                         yield match
+
+    def _lead_end(self, sentence: Span) -> int:
+        """Give where a first sentence comes to what its subject is; brackets stand before."""
+        for token in sentence:
+            if token.lower_ in _BE and token.i not in self.text.in_brackets and token.i > 0:
+                name = self.text.covering.get(token.i)
+                if name is None:
+                    return token.idx - sentence.start_char
+        return len(sentence.text)
 
     def _text_match(self, rule: _Rule, found: re.Match[str], sentence: Span) -> Match | None:
         offset = sentence.start_char

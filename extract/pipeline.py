@@ -13,7 +13,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_suffix_regex
 
-from .coreference import Resolved, bare_title, resolve
+from .anchor import bare_title
+from .coreference import Resolved, resolve
 from .errors import ModelUnavailable
 from .mentions import Name, NameIndex, find_names, index_names
 from .normalize import FoundDate, Mended, find_dates

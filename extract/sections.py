@@ -42,7 +42,7 @@ _GENERIC = frozenset({
     "details", "detail", "information", "summary", "overview", "scope", "introduction", "data",
     "general", "particulars", "annex", "appendix", "contents", "conditions", "coverage",
     "insurance", "certificate", "certificates", "policy", "report", "audit", "audits", "results",
-    "findings", "remarks", "notes", "contact", "address", "schedule", "register", "extract",
+    "findings", "remarks", "note", "notes", "contact", "address", "schedule", "register", "extract",
     "extracts", "letter", "terms",
 })  # fmt: skip
 
@@ -131,7 +131,7 @@ def _subject(section: Section, reader: Reader) -> Subject | None:
 def names_entity(text: str, reader: Reader) -> bool:
     """Whether a heading names an entity: it ends as names of organisations do, or looks like one.
 
-    A heading looks like a name if its words are capitals or the tagger takes them for one, and none
+    A heading looks like a name if its words are capitals or the tagger takes it for one, and none
     is a word that heads parts of documents.
     """
     words = text.split()
@@ -144,7 +144,8 @@ def names_entity(text: str, reader: Reader) -> bool:
     folded = f" {fold(text)} "
     if any(f" {label} " in folded for label in _heading_labels(reader)):
         return False
-    return all(word[0].isupper() or word == "&" for word in words) or reader.is_name(text)
+    capitals = len(words) > 1 and all(word[0].isupper() or word == "&" for word in words)
+    return capitals or reader.is_name(text)
 
 
 def _heading_labels(reader: Reader) -> Iterator[str]:

@@ -11,7 +11,7 @@ from kb.errors import ValueUnreadable
 from kb.statement import Entity, TaxonClass, Text, Value
 
 from .amounts import find_amounts, read_numeral
-from .mentions import Name
+from .mentions import Name, names_office
 from .normalize import read_date
 from .pack import PackDimension
 from .read_text import ReadText
@@ -66,7 +66,10 @@ class Slots:
         """
         if not types:
             return True
-        if self.names[span[0]].quoted and "work" not in types:
+        name = self.names[span[0]]
+        if name.quoted and "work" not in types:
+            return False
+        if "place" not in types and names_office(name.text):
             return False
         if span[1] == span[0] + 1 and "place" not in types:
             return self.doc[span[0]].ent_type_ not in _NOT_A_PERSON

@@ -5,6 +5,7 @@ from __future__ import annotations
 from spacy.tokens import Span, Token
 
 from .coreference import Form, Mention
+from .mentions import names_office
 from .pack import PackDimension, SubjectSource
 from .read_text import ReadText
 
@@ -53,10 +54,19 @@ class Subjects:
         if mention.entity == self.resolved.anchor:
             kind = self.resolved.kind
             return kind is None or kind in types
-        if types == ("work",) and mention.form is Form.NAME:
-            name = self.text.names.get(mention.start)
-            return name is not None and name.quoted
-        return True
+        name = self.text.names.get(mention.start)
+        if mention.form is not Form.NAME or (name is not None and name.quoted):
+            return True
+        return types != ("work",) and not self._is_vague(mention)
+
+    def _is_vague(self, mention: Mention) -> bool:
+        """Whether a name beside the title of a corpus does not say who is meant: `Agnes`.
+
+        Offices are vague as well: `Count of Perche`.
+        """
+        if self.resolved.anchor is None or not self.resolved.titled:
+            return False
+        return mention.end == mention.start + 1 or names_office(mention.entity)
 
     def _governing(self, dimension: PackDimension, start: int, sentence: Span) -> Mention | None:
         """Give the name a noun stands beside, else what governs it, else the title.
@@ -64,9 +74,21 @@ class Subjects:
         The title stands in where the first sentence has it as subject, and for works wherever it
         opens the sentence: in `X is a film directed by A and produced by B`, A produces nothing.
         """
-        beside = self._beside(start) if self.doc[start].pos_ == "NOUN" else None
-        governor = self._predicated(beside or self._governor(self.doc[start], _REACH))
-        if governor is not None and self.suits(governor, dimension):
+        trigger = self.doc[start]
+        is_noun = trigger.pos_ == "NOUN"
+        beside = self._beside(start) if is_noun else None
+        if beside is not None and "person" in dimension.subject_types and self._is_place(beside):
+            beside = self._governor(
+                self.doc[beside.start].head, _REACH
+            )  # `born in Ness, the son of`
+        if beside is None and is_noun and start - sentence.start < _OPENING:
+            beside = self._subject_of(sentence, trigger)  # `The son of James, he ..`
+        if beside is None and is_noun and _is_object(trigger):
+            return None  # `left it to the sons of James` says nothing of who left it
+        governor = self._predicated(beside or self._governor(trigger, _REACH))
+        if governor is not None and (
+            dimension.subject_types != ("work",) or self.suits(governor, dimension)
+        ):
             return governor
         topic = self._topic(sentence, start)
         anchored = topic is not None and topic.entity == self.resolved.anchor
@@ -74,12 +96,25 @@ class Subjects:
             return None
         return topic if anchored else governor
 
+    def _is_place(self, mention: Mention) -> bool:
+        root = self.doc[mention.start : mention.end].root
+        return root.dep_ == "pobj" and root.head.lower_ in ("in", "at", "near")
+
+    def _subject_of(self, sentence: Span, trigger: Token) -> Mention | None:
+        """Give the subject of a sentence that opens with a noun in apposition to it."""
+        for child in sentence.root.children:
+            if child.dep_ in _SUBJECT_ARCS and child is not trigger:
+                mention = self._mention_of(child)
+                if mention is not None and mention.start > trigger.i:
+                    return mention
+        return None
+
     def _predicated(self, mention: Mention | None) -> Mention | None:
         """Give the subject of which a mention is predicated: `Ann was Duchess of Kent`."""
         if mention is None:
             return None
         root = self.doc[mention.start : mention.end].root
-        if root.dep_ not in ("attr", "oprd"):
+        if root.dep_ != "attr" or root.head.lemma_ not in ("be", "become"):
             return mention
         for child in root.head.children:
             if child.dep_ in _SUBJECT_ARCS:
@@ -130,8 +165,13 @@ class Subjects:
         for child in token.children:
             if child.dep_ in _SUBJECT_ARCS:
                 if child.tag_ in ("WDT", "WP"):
+                    beside = self._beside(child.i)
+                    if beside is not None:
+                        return beside
                     break
                 return self._mention_of(child)
+        if token.pos_ == "NOUN" and _is_object(token):
+            return None
         if token.dep_ in ("acl", "relcl"):
             return self._thing(token.head, token, reach - 1)
         if token.dep_ in ("attr", "appos", "nsubj", "nsubjpass", "ROOT") and token.pos_ in (
@@ -173,3 +213,15 @@ class Subjects:
                 return self.covering[first]
             first += 1
         return None
+
+
+def _is_object(noun: Token) -> bool:
+    """Whether a noun is an object, or stands after a preposition.
+
+    Not so after `as`, and where it is part of what is predicated: `is one of the sons of James`.
+    """
+    if noun.dep_ != "pobj":
+        return noun.dep_ == "dobj"
+    preposition = noun.head
+    part = preposition.lower_ == "of" and preposition.head.dep_ in ("attr", "appos", "conj")
+    return preposition.lower_ != "as" and not part

@@ -178,3 +178,9 @@ def test_coordinated_subjects_each_have_each_value(supplier: Pack) -> None:
         ("Oak AG", "ISO 9001"),
         ("Oak AG", "ISO 14001"),
     }
+
+
+def test_a_single_common_word_is_no_subject(supplier: Pack) -> None:
+    for heading in ("Note", "Remarks", "Particulars"):
+        text = f"# {heading}\n\nRegistered country: Ireland\n"
+        assert found(read(supplier, text), "registered_country") == []
