@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from kb.errors import ValueUnreadable
 from kb.quantity import Quantity
@@ -133,15 +134,20 @@ def read_numeral(text: str, *, money: bool = False) -> Fraction:
     return Fraction(compact)
 
 
-def read_amount(text: str) -> Quantity:
+def read_amount(text: str, *, unit: str | None = None) -> Quantity:
     """Read an amount of money or a measure: `EUR 5 million`, `€5,000,000.00`, `12 kg`.
 
-    Raises ValueUnreadable for a number without a unit and for anything else.
+    `unit` is another one that is written behind the number as it stands. Raises ValueUnreadable for
+    a number without a unit and for anything else.
     """
     trimmed = text.strip()
+    other = _other(unit)
+    in_other = other.fullmatch(trimmed) if other is not None else None
+    if in_other is not None and unit is not None:
+        return Quantity(read_numeral(in_other["numeral"]), unit)
     match = _PARTS.fullmatch(trimmed)
-    unit = match and (match["before"] or match["after"] or match["unit"])
-    if match is None or not unit:
+    written = match and (match["before"] or match["after"] or match["unit"])
+    if match is None or not written:
         raise ValueUnreadable(
             f"{text!r} is no quantity; expected a number and a unit such as EUR 5 million or 12 kg"
         )
@@ -154,7 +160,15 @@ def read_amount(text: str) -> Quantity:
         number = -number
     if match["scale"]:
         number *= _scale(match["scale"])
-    return Quantity(number, _currency(unit) if money else _measure(unit))
+    return Quantity(number, _currency(written) if money else _measure(written))
+
+
+@lru_cache(maxsize=256)
+def _other(unit: str | None) -> re.Pattern[str] | None:
+    """What an amount in a unit looks like that is not among those of the tables here."""
+    if unit is None or unit in _UNIT_OF or unit in _CURRENCY_OF:
+        return None
+    return re.compile(rf"(?<![\w.,])(?P<numeral>{_SIGN}(?:{_NUMERAL}))\s?{re.escape(unit)}(?!\w)")
 
 
 def _scale(name: str) -> Fraction:
@@ -183,13 +197,19 @@ class FoundAmount:
     amount: Quantity
 
 
-def find_amounts(text: str) -> tuple[FoundAmount, ...]:
-    """Give the amounts of a text from left to right, none overlapping."""
-    found = []
-    for match in _FIND.finditer(text):
+def find_amounts(text: str, *, unit: str | None = None) -> tuple[FoundAmount, ...]:
+    """Give the amounts of a text from left to right, none overlapping; `unit` as in `read_amount`.
+
+    Where two readings overlap, that in `unit` is given.
+    """
+    other = _other(unit)
+    found: list[FoundAmount] = []
+    for match in (*(other.finditer(text) if other is not None else ()), *_FIND.finditer(text)):
+        if any(match.start() < known.end and known.start < match.end() for known in found):
+            continue
         try:
-            amount = read_amount(match.group())
+            amount = read_amount(match.group(), unit=unit)
         except ValueUnreadable:
             continue
         found.append(FoundAmount(match.start(), match.end(), amount))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda amount: amount.start))

@@ -155,7 +155,8 @@ class Pack:
 
     `digest` is the SHA-256 of its files. `subject_labels` name the lines that state what a
     document or section is about; `headers` maps table headers to dimensions; `name_suffixes` end
-    the names of organisations; `kinds` maps a kind of entity to the nouns that call something so.
+    the names of organisations; `names` are regular expressions that names of other things of the
+    field match in full; `kinds` maps a kind of entity to the nouns that call something so.
     """
 
     name: str
@@ -168,6 +169,7 @@ class Pack:
     subject_labels: tuple[str, ...]
     headers: Mapping[str, str]
     name_suffixes: tuple[str, ...]
+    names: tuple[str, ...]
     kinds: Mapping[str, tuple[str, ...]]
 
     def __eq__(self, other: object) -> bool:

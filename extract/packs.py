@@ -31,7 +31,8 @@ from .taxonomy import Taxonomy, read_taxonomy
 
 PACK_FILE = "pack.yaml"
 _PACK_KEYS = {
-    "pack", "version", "title", "dimensions", "subject_labels", "headers", "name_suffixes", "kinds",
+    "pack", "version", "title", "dimensions", "subject_labels", "headers", "name_suffixes", "names",
+    "kinds",
 }  # fmt: skip
 _DIMENSION_KEYS = {
     "name", "kind", "label", "functional", "inverse", "unit", "taxonomy", "subject", "value",
@@ -99,6 +100,7 @@ def load_pack(folder: Path) -> Pack:
         subject_labels=fields.texts("subject_labels"),
         headers=_read_headers(fields.get("headers"), known),
         name_suffixes=fields.texts("name_suffixes"),
+        names=_read_names(fields),
         kinds=_read_kinds(fields.get("kinds")),
     )
     if findings.found:
@@ -210,6 +212,18 @@ def _read_headers(node: PackNode | None, known: Mapping[str, PackDimension]) -> 
             value.complain(f"the header {key.text()!r} {_no_dimension(value.text(), known)}")
         headers[key.text()] = value.text()
     return headers
+
+
+def _read_names(fields: Fields) -> tuple[str, ...]:
+    for node in fields.items("names"):
+        try:
+            empty = re.compile(node.text()).fullmatch("") is not None
+        except re.error as error:
+            node.complain(f"{node.text()!r} is no regular expression: {error}")
+        else:
+            if empty:
+                node.complain(f"{node.text()!r} matches nothing at all; expected names")
+    return fields.texts("names")
 
 
 def _read_kinds(node: PackNode | None) -> dict[str, tuple[str, ...]]:

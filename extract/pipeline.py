@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -87,6 +88,10 @@ class Reader:
                 kinds[kind] = (*kinds.get(kind, ()), *nouns)
         self._kinds = kinds
         self.suffixes = frozenset(word for pack in self.packs for word in pack.name_suffixes)
+        self._names = re.compile(
+            "|".join(rf"\b(?:{names})(?!\w)" for pack in self.packs for names in pack.names)
+            or r"(?!)"
+        )
         self._patterns = RelationPatterns(self.packs)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Reading]:
@@ -116,11 +121,16 @@ class Reader:
             token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
         )
 
+    def is_listed(self, text: str) -> bool:
+        """Whether a text is a name of a form that a pack lists."""
+        return self._names.fullmatch(text) is not None
+
     def _prepare(self, unit: Unit) -> Doc:
         doc = self._nlp.make_doc(unit.text.text)
         doc.user_data["unit"] = unit
         doc.user_data["kinds"] = self._kinds
         doc.user_data["suffixes"] = self.suffixes
+        doc.user_data["listed"] = {found.group() for found in self._names.finditer(doc.text)}
         return doc
 
     def _finish(self, doc: Doc) -> Reading:
@@ -243,17 +253,20 @@ class NameFinder:
                 dated.update(range(span.start, span.end))
         doc.user_data["names"] = find_names(
             doc,
-            known=(index_names(self._forms(unit)), unit.names if unit is not None else {}),
+            known=(
+                index_names(self._forms(unit, doc.user_data.get("listed", ()))),
+                unit.names if unit is not None else {},
+            ),
             titles=unit.titles if unit is not None else {},
             dated=dated,
             suffixes=doc.user_data.get("suffixes", ()),
         )
         return doc
 
-    def _forms(self, unit: Unit | None) -> set[tuple[str, ...]]:
-        if unit is None or not unit.anchor:
-            return set()
-        forms = {unit.anchor, bare_title(unit.anchor)}
+    def _forms(self, unit: Unit | None, listed: Iterable[str]) -> set[tuple[str, ...]]:
+        forms = set(listed)
+        if unit is not None and unit.anchor:
+            forms.update({unit.anchor, bare_title(unit.anchor)})
         return {tuple(token.text for token in self._tokenizer(form)) for form in forms if form}
 
 

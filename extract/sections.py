@@ -135,7 +135,7 @@ def names_entity(text: str, reader: Reader) -> bool:
     is a word that heads parts of documents.
     """
     words = text.split()
-    if ends_like_organisation(text, reader):
+    if ends_like_organisation(text, reader) or reader.is_listed(text):
         return True
     if not words or any(word.strip(".,").lower() in _GENERIC for word in words):
         return False

@@ -47,7 +47,7 @@ class Slots:
                 at = index + 1 if self.doc[index].lower_ == "the" else index
                 return [(at, self.dates[at][0])] if at in self.dates else []
             case DimensionKind.QUANTITY:
-                return self._amount_span(index, stop)
+                return self._amount_span(dimension, index, stop)
             case DimensionKind.NUMBER:
                 return [(index, index + 1)] if self.doc[index].text[0].isdigit() else []
             case DimensionKind.TAXONOMIC:
@@ -123,10 +123,12 @@ class Slots:
     def _is_possessor(self, end: int) -> bool:
         return end < len(self.doc) and self.doc[end].lower_ in ("'s", "’s")
 
-    def _amount_span(self, index: int, stop: int) -> list[tuple[int, int]]:
+    def _amount_span(
+        self, dimension: PackDimension, index: int, stop: int
+    ) -> list[tuple[int, int]]:
         start_char = self.doc[index].idx
         text = self.doc[index : min(stop, index + _LONGEST_AMOUNT)].text
-        for amount in find_amounts(text):
+        for amount in find_amounts(text, unit=dimension.unit):
             if amount.start == 0:
                 span = self.doc.char_span(
                     start_char, start_char + amount.end, alignment_mode="expand"
@@ -218,7 +220,7 @@ class Slots:
                         return self.dates[span[0]][1].date, text
                     return None
                 case DimensionKind.QUANTITY:
-                    return find_amounts(text)[0].amount, text
+                    return find_amounts(text, unit=dimension.unit)[0].amount, text
                 case DimensionKind.NUMBER:
                     return read_numeral(text), text
                 case DimensionKind.TAXONOMIC:

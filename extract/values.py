@@ -95,6 +95,11 @@ def _read_quantity(dimension: PackDimension, text: str, label: str) -> Value:
     bare = _LEADING.sub("", _bare(_PER.sub("", text)))
     if _ONE_AMOUNT.match(bare):
         return read_amount(bare)
+    if dimension.unit is not None:
+        try:
+            return read_amount(bare, unit=dimension.unit)
+        except ValueUnreadable:
+            pass
     unit = _UNIT_IN_LABEL.search(label)
     if unit is not None:
         try:

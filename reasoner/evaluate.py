@@ -15,6 +15,7 @@ from kb.quantity import Date
 from .atom import Atom, Variable
 from .clause import Absent, Aggregate, Policy, render_literal
 from .codegen import CompiledGoal, compile_goal
+from .collection import paused_collection
 from .errors import Finding, PolicyRejected
 from .facts import Fact, FactBase, Signature
 from .goal_plan import plan_goal
@@ -51,7 +52,8 @@ def _compiled(key: _PolicyKey, root: Node, stored: frozenset[Signature] | None) 
     policy = key.policy
     clauses = clauses_in_force(policy, root.signature, stored or frozenset())
     try:
-        return compile_goal(plan_goal(clauses, root))
+        with paused_collection():
+            return compile_goal(plan_goal(clauses, root))
     except Unsafe as error:
         names = ", ".join(error.variables)
         where = f" in {render_literal(error.literal)}" if error.literal is not None else ""

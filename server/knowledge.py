@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import yaml
-
 from extract.names import NameIndex
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
@@ -28,8 +26,7 @@ from .links import Linked, link_titles, unlinked_titles
 from .names import ANY
 from .nearest import nearest
 from .pack_files import ChosenPacks, choose_packs
-
-PACKS_FILE = "packs.yaml"
+from .pack_intake import list_packs, listed_packs, take_in
 
 WITHOUT_FACTS = frozenset(
     {EventKind.POLICY_PUBLISHED, EventKind.DIMENSION_DEFINED, EventKind.CANDIDATES_REJECTED}
@@ -50,16 +47,10 @@ def create_knowledge(directory: Path, *, namespace: str, packs: tuple[str, ...])
     base = KnowledgeBase.create(directory, namespace=namespace)
     try:
         for pack in chosen.packs:
-            for dimension in pack.knowledge_dimensions():
-                base.define_dimension(dimension)
-            for taxonomy in pack.taxonomies:
-                document, data = taxonomy.document(), taxonomy.text.encode()
-                run = f"pack {pack.name}@{pack.version}"
-                base.admit(document, data, taxonomy.statements(), run=run)
+            take_in(base, pack)
     finally:
         base.close()
-    listed = [str(Path(name).resolve()) if Path(name).is_dir() else name for name in packs]
-    (directory / PACKS_FILE).write_text(yaml.safe_dump({"packs": listed}), "utf-8")
+    list_packs(directory, packs)
     return chosen.names
 
 
@@ -211,8 +202,6 @@ def open_knowledge(directories: Mapping[str, Path]) -> KnowledgeBases:
     opened: dict[str, Knowledge] = {}
     for name, directory in sorted(directories.items()):
         base = KnowledgeBase.open(directory)
-        file = directory / PACKS_FILE
-        form = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {}
-        packs = choose_packs((form or {}).get("packs") or ())
+        packs = choose_packs(listed_packs(directory))
         opened[name] = Knowledge(name, base, packs)
     return KnowledgeBases(opened)

@@ -10,6 +10,7 @@ from pathlib import Path
 from extract.pack import Pack
 from extract.packs import PACK_FILE, load_pack
 from kb.errors import AlreadyExists
+from reasoner.atom import is_predicate_name
 
 from .errors import RequestRejected
 from .nearest import nearest
@@ -65,43 +66,25 @@ def _holds(folder: Path, name: str) -> bool:
     return (folder / name).is_file()
 
 
-NEW_PACK = """\
-pack: {name}
-version: "1"
-title: {name}
-
-dimensions:
-  - name: headquarters
-    kind: entity
-    label: headquarters
-    functional: true
-
-subject_labels: [Company]
-"""
-
-NEW_RELATION = """\
-- relation: headquarters
-  labels: [Headquarters, Registered office]
-  phrases:
-    - "{subject} is based in {value}"
-  examples:
-    - text: "Acme GmbH is based in Hamburg."
-      gives: [{subject: Acme GmbH, value: Hamburg}]
-    - text: "Acme GmbH was praised in Hamburg."
-      gives: none
-"""
-
-
 def new_pack(directory: Path, name: str) -> tuple[Path, ...]:
-    """Write a small pack that works; gives the files.
+    """Write a small pack that works, to be changed; gives the files, sorted.
 
-    Raises AlreadyExists where the directory is there.
+    Raises AlreadyExists where the directory is there, and RequestRejected for a name that cannot
+    be the id of a policy.
     """
+    if not is_predicate_name(name):
+        raise RequestRejected(
+            f"{name!r} is no name of a pack; expected a lower-case letter, then letters, digits "
+            "and _"
+        )
     if directory.exists():
         raise AlreadyExists(f"{directory} exists; expected a new directory")
-    relations = directory / "relations"
-    relations.mkdir(parents=True)
-    written = (directory / PACK_FILE, relations / "headquarters.yaml")
-    written[0].write_text(NEW_PACK.replace("{name}", name), "utf-8")
-    written[1].write_text(NEW_RELATION, "utf-8")
-    return written
+    template = Path(str(files("server"))) / "new_pack"
+    written: list[Path] = []
+    for source in sorted(template.rglob("*")):
+        if source.is_file():
+            target = directory / source.relative_to(template)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(source.read_text("utf-8").replace("NAME", name), "utf-8")
+            written.append(target)
+    return tuple(written)

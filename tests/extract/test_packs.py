@@ -122,7 +122,8 @@ def test_all_problems_are_reported_together(tmp_path: Path) -> None:
         "leases/pack.yaml:6: no file under taxonomies/ defines the taxonomy 'used'; "
         "nearest is 'use'",
         "leases/pack.yaml:8: 'subjects' is no key here; expected one of dimensions, headers, "
-        "kinds, name_suffixes, pack, subject_labels, title, version; nearest is 'subject_labels'",
+        "kinds, name_suffixes, names, pack, subject_labels, title, version; "
+        "nearest is 'subject_labels'",
         "leases/relations/rent.yaml:1: the relation names 'rnt', which is no dimension of the "
         "pack; nearest is 'rent'",
         "leases/relations/rent.yaml:4: {valu} is no slot; "

@@ -62,6 +62,7 @@ def test_a_good_certificate_exits_0(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"valid: CERTIFIED {goal}\nchecked:\n")
     assert "not given" not in done.stdout
+    assert "originals were not decoded" not in done.stdout
 
 
 def test_json_says_what_was_checked_trusted_and_not_given(folder: Path) -> None:
@@ -126,6 +127,7 @@ def test_decoded_text_is_found_by_its_digest(folder: Path) -> None:
     (folder / "certificate.json").write_bytes(canonical_bytes(json.loads(text)))
     done = run("certificate.json", "--sources", "sources", cwd=folder)
     assert done.returncode == 0, done.stdout
+    assert "the decoding of 1 sources by facts/1: their originals were not" in done.stdout
 
 
 def test_an_original_that_decodes_to_another_text_is_rejected(folder: Path) -> None:

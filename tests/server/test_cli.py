@@ -406,7 +406,10 @@ def test_a_new_pack_works(files: Path, run: Run) -> None:
 
 
 def test_every_command_has_help_with_an_example(run: Run) -> None:
-    groups = {"policy": ("publish", "check", "test", "list"), "pack": ("new", "test")}
+    groups: dict[str, tuple[str, ...]] = {
+        "policy": ("publish", "check", "test", "list"),
+        "pack": ("new", "test", "try", "add"),
+    }
     groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
     groups["certificate"] = ("get", "list", "diff")
     single = "init ingest import ask plan prove supports review export sparql serve verify"
