@@ -182,6 +182,7 @@ def import_upload(
             ],
             rejected_by_reason=Counter(row.reason for row in report.rejected),
             mapping=reading.mapping_name,
+            undefined_columns=reading.undefined,
         ),
     )
 

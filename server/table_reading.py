@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from extract.pack import PackDimension
+from rapidfuzz import process
+
 from kb.dimension import Dimension
 from kb.document import Document
 from kb.errors import MappingRejected
@@ -22,12 +23,21 @@ LOOKED_AT = 20
 """Rows by which a mapping is tried."""
 
 
+MISSPELT = 85
+"""Likeness, in percent, from which a column is taken for a misspelt dimension."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableReading:
-    """How a table is read; `mapping_name` is empty where its own header says it."""
+    """How a table is read.
+
+    `mapping_name` is empty where its own header says it; `undefined` are the columns that give
+    dimensions which nobody has defined.
+    """
 
     mapping: TableMapping
     mapping_name: str = ""
+    undefined: tuple[str, ...] = ()
 
 
 def read_columns(
@@ -35,50 +45,60 @@ def read_columns(
 ) -> TableReading:
     """Read the header by the names and labels of dimensions, else find the mapping that fits.
 
-    Raises MappingRejected, naming each column that is no dimension with the nearest, or several
-    mappings that fit.
+    Raises MappingRejected for a header that names no dimension, or misspells one, naming each such
+    column with the nearest; and where several mappings fit.
     """
     from extract.tables import FROM, UNTIL, column_dimension  # loads the language pipeline
 
-    rows = first_rows(document, count=1)
+    defined = {found.name: found for found in dimensions}
+    words = {word: found for found in dimensions for word in (found.name, found.label) if word}
+    rows = first_rows(document, count=LOOKED_AT)
     header = [cell.strip() for cell in rows[0]] if rows else []
-    named: dict[str, PackDimension] = {}
+    named: dict[str, ColumnMapping] = {}
     unknown: list[str] = []
     valid_from = valid_until = None
-    for column in header[1:]:
+    for index, column in enumerate(header[1:], start=1):
+        below = {row[index].strip() for row in rows[1:] if index < len(row)}
+        adopted = words.get(column) or defined.get(dimension_name(column) or "")
         if column.casefold() in FROM:
             valid_from = column
         elif column.casefold() in UNTIL:
             valid_until = column
-        elif (dimension := column_dimension(column, packs.packs, dimensions)) is not None:
-            named[column] = dimension
+        elif not below.isdisjoint(defined):  # a column of names of dimensions, without a header
+            unknown.append(column)
+        elif adopted is not None:
+            named[column] = ColumnMapping(adopted.name, adopted.kind, adopted.unit)
+        elif (found := column_dimension(column, packs.packs, dimensions)) is not None:
+            named[column] = ColumnMapping(found.name, found.kind, found.unit)
         elif column:  # one without a name is refused with the rest of the header
             unknown.append(column)
-    if named and not unknown:
-        columns = tuple(sorted((column, _meaning(named[column])) for column in named))
-        mapping = TableMapping(dimensions=columns, valid_from=valid_from, valid_until=valid_until)
-        return TableReading(mapping)
-    known = {dimension.name for dimension in dimensions}
-    fitting = [reading for reading in shipped(packs) if _fits(reading.mapping, document, known)]
-    if len(fitting) > 1:
-        names = ", ".join(reading.mapping_name for reading in fitting)
-        raise MappingRejected(f"{document.name} fits several mappings; name one: {names}")
-    if fitting:
-        return replace(fitting[0], mapping=_headless(fitting[0].mapping, header))
-    if not unknown:
-        return TableReading(TableMapping())
-    words = known | {
-        found.label for found in dimensions if dimension_name(found.label) != found.name
-    }
-    raise MappingRejected(
-        f"{document.name}: its first line, read as the header, names no dimension in "
-        + ", ".join(f"{column!r}{nearest(column, words)}" for column in unknown)
-        + "; expected names of dimensions, or a mapping that says what the columns are"
+    if unknown or not named:
+        fitting = [each for each in shipped(packs) if _fits(each.mapping, document, set(defined))]
+        if len(fitting) > 1:
+            names = ", ".join(reading.mapping_name for reading in fitting)
+            raise MappingRejected(f"{document.name} fits several mappings; name one: {names}")
+        if fitting:
+            return replace(fitting[0], mapping=_headless(fitting[0].mapping, header))
+        if not named or any(_is_misspelt(column, words) for column in unknown):
+            near = {
+                word for word in words if word in defined or dimension_name(word) not in defined
+            }
+            raise MappingRejected(
+                f"{document.name}: its first line, read as the header, names no dimension in "
+                + ", ".join(f"{column!r}{nearest(column, near)}" for column in unknown)
+                + "; expected names of dimensions, or a mapping that says what the columns are"
+            )
+    mapping = TableMapping(
+        dimensions=tuple(sorted(named.items(), key=lambda pair: pair[0])),
+        valid_from=valid_from,
+        valid_until=valid_until,
     )
+    return TableReading(mapping, undefined=tuple(unknown))
 
 
-def _meaning(dimension: PackDimension) -> ColumnMapping:
-    return ColumnMapping(dimension.name, dimension.kind, dimension.unit)
+def _is_misspelt(column: str, words: Iterable[str]) -> bool:
+    found = process.extractOne(column, list(words), score_cutoff=MISSPELT, processor=str.casefold)
+    return found is not None
 
 
 def shipped(packs: ChosenPacks) -> Iterator[TableReading]:

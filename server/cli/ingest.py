@@ -184,6 +184,11 @@ def outcome_json(outcome: knowledge_pb2.DocumentOutcome) -> dict[str, Any]:
         "statements_known": admitted.statements_known,
         "rejected_by_reason": dict(sorted(admitted.rejected_by_reason.items())),
         **({"mapping": admitted.mapping} if admitted.mapping else {}),
+        **(
+            {"undefined_columns": list(admitted.undefined_columns)}
+            if admitted.undefined_columns
+            else {}
+        ),
     }
 
 
@@ -261,6 +266,11 @@ def import_table(
     admitted = operation.outcome.admitted
     if admitted.mapping:
         console().print(f"{file.name}: read by the mapping {admitted.mapping}")
+    if admitted.undefined_columns:
+        names = ", ".join(admitted.undefined_columns)
+        console().print(
+            f"{file.name}: no dimension is defined for {names}; imported under the name"
+        )
     console().print(
         f"{file.name}: {admitted.statements_inserted} statements new, "
         f"{admitted.statements_known} known before",

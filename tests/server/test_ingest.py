@@ -185,6 +185,20 @@ def test_a_header_that_names_no_dimension_imports_nothing(empty: Live) -> None:
     assert all(document.file_name != "register.csv" for document in listed.documents)
 
 
+def test_a_new_column_beside_known_ones_is_imported_and_named(empty: Live) -> None:
+    rows = b"name,liability_cover,Ward\nAcme GmbH,5000000 EUR,East\n"
+    operation = _import(empty, "register.csv", rows)
+    assert list(operation.outcome.admitted.undefined_columns) == ["Ward"]
+    assert operation.outcome.admitted.statements_inserted == 2
+
+
+def test_a_misspelt_column_beside_known_ones_imports_nothing(empty: Live) -> None:
+    rows = b"name,liability_cover,insured_bye\nAcme GmbH,5000000 EUR,Hanse AG\n"
+    operation = _import(empty, "register.csv", rows)
+    assert operation.problem.reason == "MAPPING_REJECTED"
+    assert "'insured_bye'; nearest: insured_by" in operation.problem.message
+
+
 def test_a_header_may_use_labels_and_days_of_validity(empty: Live) -> None:
     rows = b"name;Liability cover;Valid from;Valid until\nAcme GmbH;5000000 EUR;2026-01-01;2026\n"
     operation = _import(empty, "register.csv", rows)
@@ -224,7 +238,10 @@ def test_a_table_without_a_header_is_read_by_a_packs_mapping(
         assert (film.subject, film.value.entity) == ("Kismet", "William Dieterle")
 
 
-@pytest.mark.parametrize("rows", ["A|likes|B\nB|likes|C\n", "A|x\nB|directed_by\n"])
+@pytest.mark.parametrize(
+    "rows",
+    ["A|likes|B\nB|likes|C\n", "A|x\nB|directed_by\n", "A|directed_by|B|x\nC|directed_by|D|x\n"],
+)
 def test_a_mapping_that_does_not_fit_is_not_used(
     tmp_path: Path, settings: Settings, rows: str
 ) -> None:

@@ -322,6 +322,7 @@ class DocumentAdmitted(_message.Message):
     REJECTED_FIELD_NUMBER: _builtins.int
     REJECTED_BY_REASON_FIELD_NUMBER: _builtins.int
     MAPPING_FIELD_NUMBER: _builtins.int
+    UNDEFINED_COLUMNS_FIELD_NUMBER: _builtins.int
     is_new: _builtins.bool
     """Whether the document was new; false for a second upload of the same bytes."""
     statements_inserted: _builtins.int
@@ -338,6 +339,10 @@ class DocumentAdmitted(_message.Message):
 
     @_builtins.property
     def rejected_by_reason(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
+    @_builtins.property
+    def undefined_columns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Columns of a table that gave dimensions which nobody has defined."""
+
     def __init__(
         self,
         *,
@@ -348,10 +353,11 @@ class DocumentAdmitted(_message.Message):
         rejected: _abc.Iterable[Global___RejectedCandidate] | None = ...,
         rejected_by_reason: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         mapping: _builtins.str = ...,
+        undefined_columns: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "is_new", b"is_new", "mapping", b"mapping", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "is_new", b"is_new", "mapping", b"mapping", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known", "undefined_columns", b"undefined_columns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
