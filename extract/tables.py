@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kb.dimension import Dimension, DimensionKind
+from kb.dimension import Dimension
 from kb.document import Document
 from kb.errors import ProofweaveError, ValueUnreadable
 from kb.statement import ALWAYS, Validity
@@ -16,6 +16,7 @@ from .normalize import end_certain, first_day_certain, fold, read_date
 from .pack import Pack, PackDimension
 from .pipeline import Reader
 from .polarity import says_nothing, value_modality
+from .taxonomy import taxonomy_of
 from .values import read_value
 
 FROM = frozenset({"valid from", "start", "start date", "from", "effective from", "valid since"})
@@ -55,10 +56,8 @@ def column_dimension(
     return None
 
 
-def _adopted(known: Dimension) -> PackDimension | None:
-    """Read a dimension of the knowledge base without a pack; classes need a pack's labels."""
-    if known.kind is DimensionKind.TAXONOMIC:
-        return None
+def _adopted(known: Dimension) -> PackDimension:
+    """Read a dimension of the knowledge base without a pack."""
     return PackDimension(
         name=known.name,
         kind=known.kind,
@@ -66,7 +65,7 @@ def _adopted(known: Dimension) -> PackDimension | None:
         functional=known.functional,
         unit=known.unit,
         inverse=known.inverse,
-        taxonomy=None,
+        taxonomy=taxonomy_of(known),
         subject_types=(),
         value_types=(),
         ambiguities=(),

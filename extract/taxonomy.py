@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kb.dimension import Dimension
 from kb.document import Document, Passage
 from kb.statement import Evidence, Statement, TaxonClass
 
@@ -95,6 +96,25 @@ class Taxonomy:
             )
             grounded.append((statement, evidence))
         return tuple(grounded)
+
+
+def taxonomy_of(dimension: Dimension) -> Taxonomy | None:
+    """Give the classes and labels of a dimension that no pack declares; it quotes nothing."""
+    order = dimension.taxonomy
+    if order is None:
+        return None
+    labels: dict[str, tuple[str, ...]] = {}
+    for name, label in dimension.alternatives:
+        labels[name] = (*labels.get(name, ()), label)
+    return Taxonomy(
+        name=dimension.name,
+        root=dimension.root or "",
+        edges=tuple(Edge(child, parent, 0, 0) for child, parent in order.covers),
+        labels=labels,
+        disjoint=dimension.disjoint,
+        file="",
+        text="",
+    )
 
 
 def read_taxonomy(node: PackNode, text: str, file: str) -> Taxonomy:

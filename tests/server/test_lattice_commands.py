@@ -36,13 +36,21 @@ PENTAGON = """\
 :side rdfs:subClassOf :top . :bottom rdfs:subClassOf :side .
 """
 
-TABLE = """\
-device,kind,ward
-P1,syringe pump,A
-P2,infusion pump,A
-M1,monitor,B
-M2,monitor,B
-M2,syringe pump,B
+KINDS = """\
+device,kind
+P1,syringe pump
+P2,infusion pump
+M1,monitor
+M2,monitor
+M2,syringe pump
+"""
+
+WARDS = """\
+device,ward
+P1,A
+P2,A
+M1,B
+M2,B
 """
 
 Run = Callable[..., Any]
@@ -68,14 +76,20 @@ def kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A knowledge base with an imported taxonomy, and a table that uses it."""
     directory = tmp_path / "kb"
     (tmp_path / "equipment.ttl").write_text(EQUIPMENT)
-    (tmp_path / "devices.csv").write_text(TABLE)
+    (tmp_path / "kinds.csv").write_text(KINDS)
+    (tmp_path / "wards.csv").write_text(WARDS)
+    (tmp_path / "wards.yaml").write_text("dimensions: {ward: text}\n")
     for arguments in (
         ("init", directory, "--namespace", NAMESPACE, "--pack", "supplier"),
         (
             *("lattice", "import", tmp_path / "equipment.ttl", "--kb", directory),
             *("--name", "kind", "--root", "thing", "--language", "en", "--functional"),
         ),
-        ("import", tmp_path / "devices.csv", "--kb", directory),
+        ("import", tmp_path / "kinds.csv", "--kb", directory),
+        (
+            *("import", tmp_path / "wards.csv", "--kb", directory),
+            *("--mapping", tmp_path / "wards.yaml"),
+        ),
     ):
         monkeypatch.setattr(sys, "argv", ["proofweave", *map(str, arguments)])
         with pytest.raises(SystemExit) as left:
