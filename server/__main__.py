@@ -16,13 +16,14 @@ from .status import Failure, code_of, failure_of, problems_of
 
 def main() -> None:
     """Run the command line; leaves by `SystemExit` with the code of the contract."""
+    as_json = "--json" in sys.argv
     try:
         build()(prog_name="proofweave")
     except ProofweaveError as error:
         failure = Failure(code_of(error), error.code, str(error), problems_of(error))
-        sys.exit(report(failure))
+        sys.exit(report(failure, as_json=as_json))
     except grpc.RpcError as error:
-        sys.exit(report(failure_of(error)))
+        sys.exit(report(failure_of(error), as_json=as_json))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(Exit.ERROR)

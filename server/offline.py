@@ -115,8 +115,6 @@ def verify_file(
 
     Raises RequestRejected where the file cannot be read or sources are given twice.
     """
-    if sources is not None and kb is not None:
-        raise RequestRejected("--sources and --kb are both given; expected one of them")
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -131,6 +129,8 @@ def verify_file(
 
 def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:
     """Give the texts a certificate quotes; None where none are given."""
+    if sources is not None and kb is not None:
+        raise RequestRejected("--sources and --kb are both given; expected one of them")
     if sources is None and kb is None:
         return None
     if sources is not None:
@@ -140,12 +140,13 @@ def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, s
         return stored_texts(base, data)
 
 
-def export_file(data: bytes, form: str, sources: Path | None) -> bytes:
+def export_file(data: bytes, form: str, *, sources: Path | None, kb: Path | None) -> bytes:
     """Write a certificate file in another form.
 
-    Raises RequestRejected where the checker rejects it: what is shown must be what was proved.
+    Raises RequestRejected where the checker rejects it, since what is shown must be what was
+    proved, and where sources are given twice.
     """
-    texts = _texts(data, sources=sources, kb=None)
+    texts = _texts(data, sources=sources, kb=kb)
     report = verify_bytes(data, texts)
     if not report.valid:
         raise RequestRejected(f"the certificate is rejected: {report.rejection}: {report.message}")

@@ -164,4 +164,7 @@ def failure_of(error: grpc.RpcError) -> Failure:
             reason = information.reason
         elif detail.Unpack(problem):
             problems.append(problem)
-    return Failure(error.code(), reason, error.details() or "", tuple(problems))
+    message = error.details() or ""
+    if reason == grpc.StatusCode.UNAVAILABLE.name:  # said by gRPC itself
+        message = f"the connection to the server was lost: {message}"
+    return Failure(error.code(), reason, message, tuple(problems))

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
+from ..versions import VERSIONS
 from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove
 
 EPILOG = "Exit codes: 0 certified or done, 1 error, 2 usage, 3 abstained, 4 refuted, 5 rejected."
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"proofweave {VERSIONS.get('proofweave', '(not installed)')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Answers only with a proof, and otherwise says exactly what is missing."""
 
 
 def build() -> typer.Typer:
     """Assemble the application."""
     app = typer.Typer(
         name="proofweave",
-        help="Answers only with a proof, and otherwise says exactly what is missing.",
         epilog=EPILOG,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
+    app.callback()(_options)
     commands: tuple[tuple[str, Callable[..., None]], ...] = (
         ("init", local.init),
         ("ingest", ingest.ingest),

@@ -65,25 +65,28 @@ def ask(
     )
     with connect(target(server, kb, token, settings), settings) as services:
         readings = services.reasoning.AskQuestion(request).readings
-        found = [(reading, certificate_of(reading.decision, services)) for reading in readings]
+        found = [
+            (reading.decision, certificate_of(reading.decision, services)) for reading in readings
+        ]
+        proofs = [] if as_json else [proof_text(*pair, services) for pair in found]
     if as_json:
         shown = [
-            {"plan": plan_json(reading.plan), **decision_json(reading.decision, certificate)}
-            for reading, certificate in found
+            {"plan": plan_json(reading.plan), **decision_json(*pair)}
+            for reading, pair in zip(readings, found, strict=True)
         ]
         print_json(
             {"question": question, "readings": shown, **(shown[0] if len(shown) == 1 else {})}
         )
     else:
-        for reading, certificate in found:
+        for reading, proof in zip(readings, proofs, strict=True):
             if not reading.decision.certificate_sha256:
                 show_not_understood(question, reading.decision)
                 continue
             console().print(f"understood as: {reading.plan.understood_as}", style="italic")
             for answer in reading.decision.answers:
                 console().print(f"answer: {answer.label or answer.atom}", style="bold")
-            show_decision(reading.decision, proof_text(certificate))
-    raise typer.Exit(exit_of([reading.decision for reading, _ in found]))
+            show_decision(reading.decision, proof)
+    raise typer.Exit(exit_of([reading.decision for reading in readings]))
 
 
 def plan_json(plan: reasoning_pb2.Plan) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ..errors import RequestRejected
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import console, print_json
+from .prove import write_file
 from .verdicts import code_word, receipt_json, verdict_word
 
 app = typer.Typer(help="Read, list and compare stored certificates.", no_args_is_help=True)
@@ -155,7 +156,9 @@ def export(
     ] = None,
     sources: Annotated[
         Path | None,
-        typer.Option("--sources", metavar="DIR", help="Sources, for a certificate file."),
+        typer.Option(
+            "--sources", metavar="DIR", help="Sources, for a certificate file without --kb."
+        ),
     ] = None,
     kb: Kb = None,
     server: Server = None,
@@ -168,6 +171,7 @@ def export(
     Examples:
       proofweave export 3fa85f64... --kb kb -o proof.html
       proofweave export proof.json --sources documents/ -o proof.html
+      proofweave export proof.json --kb kb --format text -o -
     """
     if form not in FORMATS:
         raise RequestRejected(f"{form!r} is no form; expected one of {', '.join(sorted(FORMATS))}")
@@ -175,7 +179,7 @@ def export(
     if file.is_file():
         from ..offline import export_file  # loads the templates
 
-        data = export_file(file.read_bytes(), form, sources)
+        data = export_file(file.read_bytes(), form, sources=sources, kb=kb)
     else:
         settings = settings_of(config)
         request = certificate_pb2.ExportCertificateRequest(name=name, format=FORMATS[form])
@@ -183,8 +187,9 @@ def export(
             data = joined(services.certificate.ExportCertificate(request))
     if output is None:
         output = Path(f"{file.stem if file.is_file() else name.rpartition('/')[2][:16]}.{form}")
-    output.write_bytes(data)
-    console().print(f"wrote {output} ({len(data)} bytes)")
+    write_file(output, data)
+    if str(output) != "-":
+        console().print(f"wrote {output} ({len(data)} bytes)")
 
 
 def joined(pieces: Iterable[certificate_pb2.ExportCertificateResponse]) -> bytes:

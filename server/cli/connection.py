@@ -58,7 +58,9 @@ def connect(target: Target, settings: Settings) -> Iterator[Services]:
 
     Raises RequestRejected without a target, and ServerUnreachable where nobody answers.
     """
-    if (target.server is None) == (target.kb is None):
+    if target.server is not None and target.kb is not None:
+        raise RequestRejected("--kb and --server are both given; expected one of them")
+    if target.server is None and target.kb is None:
         raise RequestRejected("say where the knowledge is: --kb DIR or --server HOST:PORT")
     if target.server is not None:
         with _channel(target.server, settings, target.token) as channel:

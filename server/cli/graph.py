@@ -11,7 +11,7 @@ from proofweave.v1 import knowledge_pb2
 
 from .connection import connect
 from .options import Config, Kb, Server, Token, settings_of, target
-from .prove import GameOption, game_graph, read_text
+from .prove import GameOption, game_graph, read_text, write_file
 
 
 def sparql(
@@ -68,4 +68,4 @@ def hypergraph(
     if output is None:
         sys.stdout.write(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        write_file(output, text.encode())

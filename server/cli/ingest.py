@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import grpc
 import typer
 from proofweave.v1 import common_pb2, knowledge_pb2
 from rich.console import Console
@@ -112,7 +113,7 @@ def _send(
     with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as bar:
         task = bar.add_task("reading", total=len(files))
         part = bar.add_task("", total=None, visible=False)
-        for response in services.knowledge.IngestDocuments(_messages(files, unreadable)):
+        for response in _responses(services, files, unreadable, outcomes):
             match response.WhichOneof("content"):
                 case "progress":
                     step = response.progress
@@ -131,6 +132,24 @@ def _send(
                     summary = response.summary
     summary.documents_rejected += len(unreadable)
     return unreadable + outcomes, summary
+
+
+def _responses(
+    services: Services,
+    files: tuple[Path, ...],
+    unreadable: list[knowledge_pb2.DocumentOutcome],
+    outcomes: list[knowledge_pb2.DocumentOutcome],
+) -> Iterator[knowledge_pb2.IngestDocumentsResponse]:
+    """Give the server's answers; where they end early, say what became of the files until then."""
+    try:
+        yield from services.knowledge.IngestDocuments(_messages(files, unreadable))
+    except (grpc.RpcError, KeyboardInterrupt):
+        typer.echo(
+            f"{len(outcomes)} of {len(files)} files were done, and stay so; "
+            "ingest the same files again for the rest",
+            err=True,
+        )
+        raise
 
 
 def _as_json(

@@ -31,10 +31,24 @@ ValidOn = Annotated[
     str, typer.Option("--valid-on", metavar="DATE", help="Decide for this day; default: today.")
 ]
 Deadline = Annotated[
-    int, typer.Option("--deadline", metavar="MS", min=0, help="Stop after so many milliseconds.")
+    int,
+    typer.Option(
+        "--deadline",
+        metavar="MS",
+        min=0,
+        show_default=False,
+        help="Stop after so many milliseconds; default: the server's limit.",
+    ),
 ]
 MaxAnswers = Annotated[
-    int, typer.Option("--max-answers", metavar="N", min=0, help="List at most so many answers.")
+    int,
+    typer.Option(
+        "--max-answers",
+        metavar="N",
+        min=0,
+        show_default=False,
+        help="List at most so many answers; default: the server's limit.",
+    ),
 ]
 
 

@@ -51,20 +51,49 @@ def print_json(value: object) -> None:
     sys.stdout.write("\n")
 
 
+def error_json(failure: Failure) -> dict[str, object]:
+    """Give an error with its findings as JSON."""
+    return {
+        "reason": failure.reason,
+        "message": failure.message,
+        "problems": [
+            {
+                "file": problem.file or None,
+                "line": problem.line or None,
+                "column": problem.column or None,
+                "severity": severity_word(problem),
+                "reason": problem.reason,
+                "message": problem.message,
+            }
+            for problem in failure.problems
+        ],
+    }
+
+
+def severity_word(problem: common_pb2.Problem) -> str:
+    """Give `error` or `warning`."""
+    return "warning" if problem.severity == common_pb2.SEVERITY_WARNING else "error"
+
+
 def exit_code(reason: str) -> Exit:
     """Give the exit code for the stable code of an error."""
     return Exit.USAGE if reason in USAGE_REASONS else Exit.ERROR
 
 
-def report(failure: Failure) -> Exit:
-    """Print an error on standard error, one line per finding, and give the exit code."""
+def report(failure: Failure, *, as_json: bool) -> Exit:
+    """Print an error on standard error, one line per finding, and give the exit code.
+
+    With `as_json` the one object on standard output is the error.
+    """
+    if as_json:
+        print_json({"error": error_json(failure)})
     listed = failure.problems if len(failure.problems) > 1 else ()
     located = [problem for problem in failure.problems if problem.line] or listed
     for problem in located:
         place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part)
-        severity = "warning" if problem.severity == common_pb2.SEVERITY_WARNING else "error"
         where = f"{place}: " if place else ""
-        print(f"{severity}: {where}{' '.join(problem.message.split())}", file=sys.stderr)
+        words = " ".join(problem.message.split())
+        print(f"{severity_word(problem)}: {where}{words}", file=sys.stderr)
     if not located:
         print(f"error: {' '.join(failure.message.split())}", file=sys.stderr)
     return exit_code(failure.reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,6 +109,7 @@ def prove(
 
         decision = decide_files(request, budget, engine_of(engine), settings)
         certificate = decision.certificate_content
+        proof = proof_text(decision, certificate, facts=request.facts_text)
         if why_not:
             repairs = list(repair_files(request, budget, settings))
     else:
@@ -117,18 +119,19 @@ def prove(
             )
             decision = services.reasoning.ProveGoal(call).decision
             certificate = certificate_of(decision, services)
+            proof = "" if as_json else proof_text(decision, certificate, services)
             if why_not:
                 ask = reasoning_pb2.ExplainWhyNotRequest(goal=request, budget=budget)
                 repairs = list(services.reasoning.ExplainWhyNot(ask).repairs)
     if output is not None:
-        output.write_bytes(certificate)
+        write_file(output, certificate)
     if as_json:
         shown = decision_json(decision, certificate)
         if why_not:
             shown["repairs"] = [list(repair.facts) for repair in repairs]
         print_json(shown)
-    else:
-        show_decision(decision, proof_text(certificate))
+    elif str(output) != "-":
+        show_decision(decision, proof)
         show_repairs(repairs)
     raise typer.Exit(exit_of([decision]))
 
@@ -230,6 +233,20 @@ def _read(path: Path) -> bytes:
         raise RequestRejected(f"{str(path)!r} cannot be read: {error.strerror}") from error
 
 
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file; `-` is standard output.
+
+    Raises RequestRejected where it cannot be written.
+    """
+    if str(path) == "-":
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise RequestRejected(f"{str(path)!r} cannot be written: {error.strerror}") from error
+
+
 def read_text(path: Path) -> str:
     """Read a UTF-8 file.
 
@@ -262,7 +279,16 @@ def supports(
     assume: Assume = None,
     valid_on: ValidOn = "",
     deadline: Deadline = 0,
-    cap: Annotated[int, typer.Option("--cap", min=0, help="List at most so many.")] = 0,
+    cap: Annotated[
+        int,
+        typer.Option(
+            "--cap",
+            metavar="N",
+            min=0,
+            show_default=False,
+            help="List at most so many; default: the server's limit.",
+        ),
+    ] = 0,
     resume: Annotated[str, typer.Option("--resume", help="Token of an earlier call.")] = "",
     kb: Kb = None,
     server: Server = None,

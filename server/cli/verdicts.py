@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -207,10 +208,28 @@ def show_open(requirement: common_pb2.OpenRequirement) -> None:
             out.print(f"      {label + ': ' if label else ''}{text}")
 
 
-def proof_text(certificate: bytes) -> str:
-    """Give the readable text of a certificate's proof; empty for no certificate."""
+def proof_text(
+    decision: common_pb2.Decision,
+    certificate: bytes,
+    services: Services | None = None,
+    facts: str = "",
+) -> str:
+    """Give the readable text of a decision's proof; empty where it has no certificate.
+
+    A recorded one is written by the server, which knows the lines of its quotes; else those in
+    `facts`, the text of a facts file, have lines.
+    """
+    if services is not None and decision.certificate:
+        request = certificate_pb2.ExportCertificateRequest(
+            name=decision.certificate, format=certificate_pb2.EXPORT_FORMAT_TEXT
+        )
+        pieces = services.certificate.ExportCertificate(request)
+        return b"".join(piece.chunk for piece in pieces).decode()
     if not certificate:
         return ""
     from reasoner.render import render_text  # only where there is something to show
+    from reasoner.source_text import normalize
 
-    return render_text(json.loads(certificate))
+    text = normalize(facts)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return render_text(json.loads(certificate), {digest: text})

@@ -159,6 +159,56 @@ def test_every_error_of_a_policy_has_its_line(files: Path, run: Run) -> None:
     assert all(line.startswith("error: bad.lp:") for line in lines)
 
 
+def test_with_json_the_one_object_is_the_error(files: Path, run: Run) -> None:
+    (files / "bad.lp").write_text("a :- b c.\n\nd(X) :- e(X.\n")
+    outcome = run("policy", "check", files / "bad.lp", "--json")
+    assert outcome.code == 1
+    error = outcome.json["error"]
+    assert error["reason"] == "POLICY_REJECTED"
+    assert [problem["line"] for problem in error["problems"]] == [1, 3]
+    assert {problem["severity"] for problem in error["problems"]} == {"error"}
+    outcome = run("prove", *offline(files), "eligble(acme)", "--json")
+    assert outcome.code == 2
+    assert "eligible" in outcome.json["error"]["message"]
+
+
+def test_a_file_that_cannot_be_written_is_usage(files: Path, run: Run) -> None:
+    outcome = run("prove", *offline(files), "eligible(acme)", "-o", files / "nowhere" / "proof")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_dash_is_standard_output(files: Path, run: Run) -> None:
+    outcome = run("prove", *offline(files), "eligible(acme)", "-o", "-")
+    assert outcome.json["verdict"] == "CERTIFIED"
+    (files / "proof.json").write_text(outcome.out)
+    text = run("export", files / "proof.json", "--sources", files, "--format", "text", "-o", "-")
+    assert text.out.startswith("CERTIFIED: eligible(acme)")
+    assert "stated in f.lp, line 1: " in text.out
+
+
+def test_quotes_of_facts_have_their_lines(files: Path, run: Run) -> None:
+    outcome = run("prove", *offline(files), "eligible(acme)")
+    assert "stated in f.lp, line 1: " in outcome.out
+    assert "stated in f.lp, line 3: " in outcome.out
+
+
+def test_an_anonymous_variable_lists_answers(files: Path, run: Run) -> None:
+    found = run("prove", *offline(files), "insured(_)", "--json").json
+    assert [answer["atom"] for answer in found["answers"]] == ["insured(acme)"]
+
+
+def test_the_version_is_shown(run: Run) -> None:
+    assert run("--version").out.startswith("proofweave ")
+
+
+def test_two_places_of_knowledge_are_usage(files: Path, run: Run) -> None:
+    outcome = run("policy", "list", "--kb", files, "--server", "127.0.0.1:1")
+    assert outcome.code == 2
+    assert "both" in outcome.err
+
+
 def test_a_policy_is_checked_without_a_knowledge_base(files: Path, run: Run) -> None:
     outcome = run("policy", "check", files / "p.lp", "--json")
     assert outcome.code == 0
@@ -319,13 +369,21 @@ def test_the_main_job(kb: Path, files: Path, run: Run) -> None:
     proof.write_bytes(run("certificate", "get", digest, *on, "--json").out.strip().encode())
     assert run("verify", proof, "--sources", files / "documents").code == 0
     assert run("verify", proof, "--kb", kb).code == 0
-    assert run("export", digest, *on, "-o", files / "proof.html").code == 0
-    assert "5,000,000" in (files / "proof.html").read_text()
+    for name in (digest, proof):
+        assert run("export", name, *on, "-o", files / "proof.html").code == 0
+        assert "5,000,000" in (files / "proof.html").read_text()
+        text = run("export", name, *on, "--format", "text", "-o", "-").out
+        assert ", line " in text
+    unread = run("ask", *on, "Who flurbs Acme GmbH?")
+    assert unread.code == 3
+    assert "'flurbs'" in unread.out
+    assert run("ask", *on, "Who flurbs Acme GmbH?", "--json").json["certificate"] is None
     unseen = run("review", *on, "--json").json["decisions"]
     assert [one["name"] for one in unseen] == [one["name"] for one in listed]
     number = listed[0]["name"].rpartition("/")[2]
     assert "reviewed by anonymous: fine" in run("review", number, *on, "--comment", "fine").out
     assert len(run("review", *on, "--json").json["decisions"]) == len(listed) - 1
+    assert ", line " in run(*question, goal).out
     other = listed[1]["certificate_sha256"]
     assert run("certificate", "diff", digest, other, *on, "--json").json["equal"] is False
     assert run("log", "verify", *on, "--json").json["valid"] is True
