@@ -147,6 +147,8 @@ def read_amount(text: str, *, unit: str | None = None) -> Quantity:
         return Quantity(read_numeral(in_other["numeral"]), unit)
     match = _PARTS.fullmatch(trimmed)
     written = match and (match["before"] or match["after"] or match["unit"])
+    if match is not None and not written and match["numeral"] and match["scale"] == "m":
+        return Quantity(read_numeral(match["sign"] + match["numeral"]), "m")  # no money: metres
     if match is None or not written:
         raise ValueUnreadable(
             f"{text!r} is no quantity; expected a number and a unit such as EUR 5 million or 12 kg"

@@ -15,6 +15,7 @@ from .mentions import Name, names_office
 from .normalize import read_date
 from .pack import PackDimension
 from .read_text import ReadText
+from .values import has_unit_of
 
 _LONGEST_CLASS = 8
 _LONGEST_AMOUNT = 8
@@ -223,7 +224,8 @@ class Slots:
                         return self.dates[span[0]][1].date, text
                     return None
                 case DimensionKind.QUANTITY:
-                    return find_amounts(text, unit=dimension.unit)[0].amount, text
+                    amount = find_amounts(text, unit=dimension.unit)[0].amount
+                    return (amount, text) if has_unit_of(dimension, amount) else None
                 case DimensionKind.NUMBER:
                     return read_numeral(text), text
                 case DimensionKind.TAXONOMIC:

@@ -7,7 +7,9 @@ from fractions import Fraction
 
 from kb.dimension import DimensionKind
 from kb.errors import ValueUnreadable
+from kb.quantity import Quantity
 from kb.statement import Entity, TaxonClass, Text, Value
+from kb.units import CURRENCIES, is_alike
 
 from .amounts import AMOUNT_PATTERN, read_amount, read_numeral
 from .normalize import DATE_PATTERN, read_date
@@ -93,20 +95,22 @@ def _read_class(dimension: PackDimension, text: str) -> TaxonClass:
 
 def _read_quantity(dimension: PackDimension, text: str, label: str) -> Value:
     bare = _LEADING.sub("", _bare(_PER.sub("", text)))
-    if _ONE_AMOUNT.match(bare):
-        return read_amount(bare)
-    if dimension.unit is not None:
-        try:
-            return read_amount(bare, unit=dimension.unit)
-        except ValueUnreadable:
-            pass
     unit = _UNIT_IN_LABEL.search(label)
-    if unit is not None:
+    for form in (bare, f"{bare} {unit['unit']}") if unit is not None else (bare,):
         try:
-            return read_amount(f"{bare} {unit['unit']}")
+            found = read_amount(form, unit=dimension.unit)
         except ValueUnreadable:
-            pass
+            continue
+        if has_unit_of(dimension, found):
+            return found
+    known = dimension.unit or "EUR"
+    example = f"{known} 5 million" if known in CURRENCIES else f"12 {known}"
     raise ValueUnreadable(
         f"{text!r} is no quantity of {dimension.name}; "
-        f"expected a number and a unit such as {dimension.unit or 'EUR'} 5 million"
+        f"expected a number and a unit such as {example}"
     )
+
+
+def has_unit_of(dimension: PackDimension, quantity: Quantity) -> bool:
+    """Whether a quantity measures what the dimension does: metres are no liability cover."""
+    return dimension.unit is None or is_alike(quantity.unit, dimension.unit)

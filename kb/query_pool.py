@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import struct
 import subprocess
@@ -117,7 +118,7 @@ class QueryPool:
             case "answered":
                 return content
             case "rejected":
-                raise QueryRejected(f"the query cannot be read: {reply['detail']}")
+                raise QueryRejected(f"the query cannot be read: {_brief(reply['detail'])}")
             case "over budget":
                 raise QueryOverBudget(
                     f"the result has more {reply['detail']} than allowed "
@@ -211,3 +212,22 @@ def _read(worker: subprocess.Popen[bytes], count: int, deadline: float) -> bytes
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
+
+
+_EXPECTED = re.compile(r"expected one of (.+)", re.DOTALL)
+_CLASS = re.compile(r"\[['_][^\]]*\]")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\b[A-Z]{2,}\b')
+_MOST_EXPECTED = 8
+
+
+def _brief(detail: str) -> str:
+    """Shorten the parser's message to one line: of the tokens it expected, the first few."""
+
+    def first_few(match: re.Match[str]) -> str:
+        if "Prefix not found" in match[1]:
+            return "the prefix of this name is not declared"
+        tokens = _TOKEN.findall(_CLASS.sub("", match[1]))
+        is_all = len(tokens) <= _MOST_EXPECTED and not _CLASS.search(match[1])
+        return f"expected one of {', '.join(tokens[:_MOST_EXPECTED])}{'' if is_all else ', ...'}"
+
+    return " ".join(_EXPECTED.sub(first_few, detail).split())

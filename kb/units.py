@@ -97,6 +97,18 @@ def _known(text: str) -> bool:
     return True
 
 
+def is_alike(unit: str, other: str) -> bool:
+    """Whether two units measure the same: both are currencies, or of one physical dimension."""
+    if unit == other:
+        return True
+    if unit in CURRENCIES or other in CURRENCIES:
+        return unit in CURRENCIES and other in CURRENCIES
+    if not (_known(unit) and _known(other)):
+        return False
+    registry = _registry()[0]
+    return bool(registry.Unit(unit).dimensionality == registry.Unit(other).dimensionality)
+
+
 def _by_calendar(text: str) -> bool:
     names = dict(_registry()[0].Unit(text)._units)
     return any(_CALENDAR.search(name) for name in names)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from rapidfuzz import fuzz, process
 
-from kb.quantity import Truth
+from kb.quantity import Quantity, Truth
+from kb.units import is_unit
 
 from .arithmetic import compare
 from .atom import Atom, Variable, is_anonymous
@@ -15,6 +16,7 @@ from .clause import (
     Aggregate,
     Clause,
     Comparison,
+    Expression,
     Literal,
     Operation,
     Operator,
@@ -140,6 +142,10 @@ def check_literals(clause: Clause) -> Iterator[Finding]:
             yield warn_at(clause, "never_fires", f"it needs {literal.atom} and {text}")
         if isinstance(literal, Comparison) and _is_never_true(literal):
             yield warn_at(clause, "never_fires", f"{text} is never true")
+    for unit in sorted({found.unit for found in _quantities_of(clause)}):
+        if not is_unit(unit):
+            message = f"{unit!r} is no known unit or currency; it compares with nothing but itself"
+            yield warn_at(clause, "unknown_unit", message)
     if clause.head in positives:
         yield warn_at(clause, "never_fires", "its head stands in its body; it derives nothing new")
     for name in (name for name in _single_names(clause) if f"{{{name}}}" not in clause.says):
@@ -154,6 +160,22 @@ def check_literals(clause: Clause) -> Iterator[Finding]:
             "unbound_under",
             "nothing binds either argument of under; only classes of a taxonomy are listed",
         )
+
+
+def _quantities_of(clause: Clause) -> Iterator[Quantity]:
+    waiting: list[Literal | Expression] = [Positive(clause.head), *clause.body]
+    while waiting:
+        match waiting.pop():
+            case Positive(atom) | Absent(atom):
+                waiting += atom.arguments
+            case Comparison(_, left, right):
+                waiting += (left, right)
+            case Aggregate() as aggregate:
+                waiting += (aggregate.result, *aggregate.terms, *aggregate.conditions)
+            case Operation(_, arguments):
+                waiting += arguments
+            case Quantity() as quantity:
+                yield quantity
 
 
 def _plain_reads(steps: Iterable[Step]) -> Iterator[tuple[Atom, Positions]]:

@@ -129,12 +129,15 @@ def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[S
     arities = sorted(arity for name, arity in plain if name == goal.predicate)
     if arities:
         raise GoalRejected(
-            f"{goal.predicate} takes {' or '.join(map(str, arities))} arguments; "
+            f"{goal.predicate} takes {' or '.join(map(str, arities))} "
+            f"argument{'s' if arities != [1] else ''}; "
             f"the goal {goal} has {len(goal.arguments)}"
         )
     names = sorted({name for name, _ in plain})
     near = difflib.get_close_matches(goal.predicate, names, 3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    if not policy.text:
+        hint += "; the request has no policy"
     raise GoalRejected(f"no rule, fact or dimension is named {goal.predicate!r}{hint}")
 
 

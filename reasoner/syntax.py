@@ -119,6 +119,10 @@ def _parse(text: str, start: str) -> Tree[Token]:
         wanted = getattr(error, "accepts", None) or getattr(error, "expected", None) or set()
         if isinstance(error, UnexpectedCharacters):
             wanted = error.allowed or set()
+        before = text[:at].rstrip(" \t")
+        if "DOT" in wanted and before.endswith("\n"):
+            end = before.rstrip()
+            raise Fault(len(end), "syntax", "a full stop is missing after this") from error
         names = sorted({_TERMINALS.get(name, "") for name in wanted} - {""})
         message = f"{found} is unexpected" + (f"; expected {_one_of(names)}" if names else "")
         raise Fault(at, "syntax", message) from error

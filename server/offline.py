@@ -69,16 +69,15 @@ def decide_files(
 
 def repair_files(
     goal: pb.Goal, budget: common_pb2.Budget, settings: Settings
-) -> tuple[pb.Repair, ...]:
+) -> pb.ExplainWhyNotResponse:
     """Give the facts that would prove a goal from the files of its request, cheapest first."""
     ground = ground_of(goal, None, today=_now().date())
-    response = explain_why_not(
+    return explain_why_not(
         pb.ExplainWhyNotRequest(goal=goal),
         ground,
         budget=_budget(budget, settings),
         limits=settings.limits,
     )
-    return tuple(response.repairs)
 
 
 def supports_of_files(

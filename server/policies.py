@@ -40,6 +40,7 @@ def find_policy(base: KnowledgeBase, name: str) -> Policy:
     policy, version = read_policy_name(name)
     known = {record.id for record in base.policies()}
     if policy not in known:
-        raise NotFound(f"there is no policy {policy!r}{nearest(policy, known)}")
+        near = nearest(policy, known) or f"; published: {', '.join(sorted(known)) or 'none'}"
+        raise NotFound(f"there is no policy {policy!r}{near}")
     record = base.policy(policy, version)
     return read_policy(record.text, f"{record.id}.lp")

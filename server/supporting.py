@@ -18,7 +18,7 @@ from reasoner.policy import parse_atom
 from reasoner.slice import Slice
 from reasoner.sources import Sources
 from reasoner.supports import supports
-from reasoner.verdict import Verdict
+from reasoner.verdict import AbstentionCode, Verdict
 
 from .reasoning import Ground, decide_goal, decision_message
 from .settings import LimitsSection
@@ -120,7 +120,8 @@ def explain_why_not(
     """Give the decision, and the sets of missing facts that would prove the goal, cheapest first.
 
     Ground look-ups that found nothing are the candidates, each of cost one. Where a missing fact
-    has no known value, the only repair is the list of open requirements, with their variables.
+    has no known value, the only repair is the list of all open requirements, with their variables:
+    facts with values that fit would do, perhaps not all of them. Then `complete` is false.
     """
     goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
     response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
@@ -146,10 +147,22 @@ def explain_why_not(
             facts = [str(leaf.facts[0].atom) for leaf in leaves if leaf is not None]
             response.repairs.append(pb.Repair(facts=facts))
     if not response.repairs and decision.open:
-        first_rule = decision.open[0].rule
-        atoms = [found.atom for found in decision.open if found.rule == first_rule]
-        response.repairs.append(pb.Repair(facts=atoms))
+        response.complete = False
+        if all(found.code in _GAPS for found in decision.open):
+            atoms = dict.fromkeys(found.atom for found in decision.open)
+            response.repairs.append(pb.Repair(facts=atoms))
     return response
+
+
+_GAPS = frozenset(
+    {
+        AbstentionCode.GAP_IN_CORPUS,
+        AbstentionCode.GAP_IN_EXTRACTION,
+        AbstentionCode.UNVERIFIED_ENTITY,
+        AbstentionCode.OUT_OF_SCOPE,
+    }
+)
+"""What more facts can fill; conflicts, comparisons and deadlines they do not resolve."""
 
 
 MISSING = "missing:"

@@ -103,7 +103,7 @@ def prove(
         goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
     )
     budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
-    repairs: list[reasoning_pb2.Repair] = []
+    repairs = reasoning_pb2.ExplainWhyNotResponse()
     if is_offline(where, request):
         from ..offline import decide_files, repair_files  # loads the engines
 
@@ -111,7 +111,7 @@ def prove(
         certificate = decision.certificate_content
         proof = proof_text(decision, certificate, facts=request.facts_text)
         if why_not:
-            repairs = list(repair_files(request, budget, settings))
+            repairs = repair_files(request, budget, settings)
     else:
         with connect(where, settings) as services:
             call = reasoning_pb2.ProveGoalRequest(
@@ -122,13 +122,14 @@ def prove(
             proof = "" if as_json else proof_text(decision, certificate, services)
             if why_not:
                 ask = reasoning_pb2.ExplainWhyNotRequest(goal=request, budget=budget)
-                repairs = list(services.reasoning.ExplainWhyNot(ask).repairs)
+                repairs = services.reasoning.ExplainWhyNot(ask)
     if output is not None:
         write_file(output, certificate)
     if as_json:
         shown = decision_json(decision, certificate)
         if why_not:
-            shown["repairs"] = [list(repair.facts) for repair in repairs]
+            shown["repairs"] = [list(repair.facts) for repair in repairs.repairs]
+            shown["repairs_complete"] = repairs.complete
         print_json(shown)
     elif str(output) != "-":
         show_decision(decision, proof)
@@ -260,12 +261,13 @@ def read_text(path: Path) -> str:
         ) from error
 
 
-def show_repairs(repairs: list[reasoning_pb2.Repair]) -> None:
+def show_repairs(why_not: reasoning_pb2.ExplainWhyNotResponse) -> None:
     """Print the facts that would prove the goal, cheapest first."""
     out = console()
-    if repairs:
-        out.print("would be proved by adding:", style="bold")
-    for number, repair in enumerate(repairs, start=1):
+    if why_not.repairs:
+        fit = "" if why_not.complete else " (with values that fit; perhaps not all are needed)"
+        out.print(f"would be proved by adding{fit}:", style="bold")
+    for number, repair in enumerate(why_not.repairs, start=1):
         out.print(f"  {number}. " + "; ".join(repair.facts))
 
 

@@ -31,6 +31,9 @@ from kb.errors import ValueUnreadable
         ("1.234 kg", "1.234 kg"),
         ("15%", "15 percent"),
         ("24 months", "24 month"),
+        ("12 m", "12 m"),
+        ("12.5m", "12.5 m"),
+        ("EUR 12 m", "12000000 EUR"),
     ],
 )
 def test_forms_of_amounts(written: str, read: str) -> None:

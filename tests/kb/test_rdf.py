@@ -383,8 +383,17 @@ def test_many_threads_may_ask_while_one_writes(projection: RdfProjection) -> Non
 
 
 @pytest.mark.parametrize(
-    ("query", "says"), [("SELECT * { ?s ?p", "cannot be read"), ("SELECT \ud800", "cannot be read")]
+    ("query", "says"),
+    [
+        ("SELECT * { ?s ?p", "cannot be read: error at 1:17: expected one of"),
+        ("SELECT * { ?s a none:x }", "the prefix of this name is not declared"),
+        ("SELECT \ud800", "cannot be read"),
+    ],
 )
-def test_an_unreadable_query_is_rejected(projection: RdfProjection, query: str, says: str) -> None:
-    with pytest.raises(QueryRejected, match=says):
+def test_an_unreadable_query_is_rejected_in_one_short_line(
+    projection: RdfProjection, query: str, says: str
+) -> None:
+    with pytest.raises(QueryRejected, match=says) as rejected:
         projection.query(query)
+    assert len(str(rejected.value)) < 150
+    assert "\n" not in str(rejected.value)

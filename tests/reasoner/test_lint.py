@@ -161,6 +161,13 @@ def test_rules_that_can_never_fire(text: str) -> None:
     assert ("never_fires", False) in _codes(text)
 
 
+def test_a_misspelt_unit_is_a_warning() -> None:
+    text = """low(B) :- height(B, H), H <= @quantity("22 metrs"), H > max(@quantity("1 m"), 3).
+    rate(B) :- paid(B, P), P > @quantity("5 EUR"), P < abs(@quantity("9 ducats"))."""
+    found = [(finding.line, finding.code) for finding in _findings(text)]
+    assert found == [(1, "unknown_unit"), (2, "unknown_unit")]
+
+
 @pytest.mark.parametrize(
     "text",
     [

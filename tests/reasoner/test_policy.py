@@ -326,3 +326,15 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 def test_positive_literals_are_kept_in_order() -> None:
     (clause,) = parse_policy("p(X) :- a(X), b(X), c.", name="x").clauses
     assert [str(x.atom) for x in clause.body if isinstance(x, Positive)] == ["a(X)", "b(X)", "c"]
+
+
+def test_a_missing_full_stop_is_reported_where_it_belongs() -> None:
+    text = """closed(owner/2, "register")  % all of them
+
+low(B) :- height(B, H), H < 3
+high(B) :- height(B, H), H >= 3.
+"""
+    with pytest.raises(PolicyRejected) as rejected:
+        parse_policy(text, name="p")
+    found = [(one.line, one.column, one.message) for one in rejected.value.findings]
+    assert found == [(1, 28, "a full stop is missing after this")]

@@ -197,6 +197,27 @@ def test_why_not_lists_the_cheapest_missing_facts(live: Live) -> None:
     assert [list(repair.facts) for repair in response.repairs] == [["b"], ["d", "e"]]
 
 
+def test_why_not_lists_every_gap_where_values_are_missing(live: Live) -> None:
+    rules = "goal :- a, low, near.\nlow :- b(X), c(X).\nnear :- d(X), X > 3.\n"
+    request = pb.ExplainWhyNotRequest(goal=pb.Goal(goal="goal", policy_text=rules))
+    response = live.services.reasoning.ExplainWhyNot(request)
+    assert [list(repair.facts) for repair in response.repairs] == [["a", "b(X)", "c(X)", "d(X)"]]
+    assert not response.complete
+
+
+def test_why_not_promises_nothing_where_no_fact_would_help(live: Live) -> None:
+    request = pb.ExplainWhyNotRequest(
+        goal=pb.Goal(
+            goal="goal",
+            policy_text='goal :- cover(X), X >= @quantity("5 EUR").\n',
+            facts_text='cover(@quantity("8 USD")).\n',
+        )
+    )
+    response = live.services.reasoning.ExplainWhyNot(request)
+    assert response.decision.code == common_pb2.ABSTENTION_CODE_UNDETERMINED
+    assert not response.repairs
+
+
 def test_an_unknown_predicate_names_the_nearest(live: Live) -> None:
     failure = failure_of(failing(live, pb.Goal(goal='eligble("Acme GmbH")', policy="onboarding")))
     assert failure.reason == "GOAL_REJECTED"
