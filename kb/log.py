@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -234,7 +235,7 @@ def canonical_bytes(payload: object) -> bytes:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace a file so that a crash leaves the old or the new content, on disk."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    beside = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.new")
     with beside.open("wb") as file:
         file.write(data)
         file.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import tarfile
 import tempfile
@@ -26,6 +27,9 @@ def back_up(directory: Path, file: Path) -> dict[str, object]:
     with KnowledgeBase.open(directory):
         pass
     with tempfile.TemporaryDirectory(prefix="proofweave-") as name:
+        for extra in FILES:  # first: a head may lie behind its database, never ahead of it
+            if (directory / extra).is_file():
+                shutil.copy(directory / extra, Path(name) / extra)
         for database in DATABASES:
             source = sqlite3.connect(f"file:{directory / database}?mode=ro", uri=True)
             target = sqlite3.connect(Path(name) / database)
@@ -37,8 +41,8 @@ def back_up(directory: Path, file: Path) -> dict[str, object]:
             for database in DATABASES:
                 archive.add(Path(name) / database, database)
             for extra in FILES:
-                if (directory / extra).is_file():
-                    archive.add(directory / extra, extra)
+                if (Path(name) / extra).is_file():
+                    archive.add(Path(name) / extra, extra)
     with KnowledgeBase.open(directory) as base:
         return {"file": str(file), "revision": base.revision, "bytes": file.stat().st_size}
 

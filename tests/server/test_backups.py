@@ -1,0 +1,50 @@
+"""Backups of a knowledge base that is written to meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from pathlib import Path
+
+from kb.document import decode
+from kb.knowledge_base import KnowledgeBase
+from kb.statement import Evidence, Statement, Text
+from server.backups import back_up, bring_back
+
+
+def admit(base: KnowledgeBase, number: int) -> None:
+    """Add a document with one statement."""
+    data = f"Company {number} has the number N{number}.".encode()
+    document = decode(data, name=f"{number}.txt")
+    statement = Statement(f"Company {number}", "registration_number", Text(f"N{number}"))
+    digest = hashlib.sha256(data).hexdigest()
+    evidence = Evidence(
+        statement.id, digest, document.text_sha256, 0, len(document.text), document.text, "test/1"
+    )
+    base.admit(document, data, [(statement, evidence)], run="test")
+
+
+def test_backups_taken_while_documents_come_in_can_all_be_restored(tmp_path: Path) -> None:
+    base = KnowledgeBase.create(tmp_path / "kb", namespace="https://example.org/kb/")
+    with base:
+        stopped = threading.Event()
+        count = 0
+
+        def write() -> None:
+            nonlocal count
+            while not stopped.is_set():
+                admit(base, count)
+                count += 1
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for number in range(4):
+                back_up(tmp_path / "kb", tmp_path / f"{number}.tar.gz")
+        finally:
+            stopped.set()
+            writer.join()
+    assert count > 4
+    for number in range(4):
+        restored = bring_back(tmp_path / f"{number}.tar.gz", tmp_path / f"restored-{number}")
+        assert isinstance(restored["revision"], int)
