@@ -180,7 +180,7 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
         if (
             _is_capitalised(token)
             or (token.text == "I" and token.dep_ != "nsubj")
-            or (token.text[0].isdigit() and token.ent_type_ not in ("DATE", "MONEY", "TIME"))
+            or (token.text[0].isdigit() and _is_part_of_name(token))
         ):
             end += 1
         elif (
@@ -214,6 +214,13 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
         else:
             break
     return end
+
+
+def _is_part_of_name(number: Token) -> bool:
+    """Whether a number after a name belongs to it; the tagger takes some such names for dates."""
+    if number.ent_type_ == "DATE":
+        return number.ent_iob_ == "I"
+    return number.ent_type_ not in ("MONEY", "TIME")
 
 
 def _continues_after_comma(doc: Doc, index: int, stop: int) -> bool:

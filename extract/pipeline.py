@@ -205,6 +205,7 @@ def mark_sentences(doc: Doc) -> Doc:
         elif (
             depth
             or token.idx < title_end
+            or before.text[-1].isalnum()
             or (token.text[0].islower() and before.text not in (".", "!", "?"))
             or (before.text in _ABBREVIATIONS and not token.text[0].isupper())
             or before.text in _TITLES

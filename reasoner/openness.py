@@ -330,7 +330,9 @@ def write_requirement(
         found = sources.candidates(query, name)
         rejected = found.rejected
         if found.accepted:
-            detail = detail or f"passages about it, unread: {'; '.join(found.accepted)}"
+            detail = (
+                detail or f"passages that name it, none stating this: {'; '.join(found.accepted)}"
+            )
         if rejected:
             code = AbstentionCode.UNVERIFIED_ENTITY
         elif found.accepted:

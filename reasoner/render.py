@@ -26,7 +26,7 @@ CODES = {
     "CONFLICT": "sources contradict each other on something the proof needs",
     "UNDETERMINED": "the sources are not precise enough for a comparison",
     "UNVERIFIED_ENTITY": "candidates were found, none verified to be the entity",
-    "GAP_IN_EXTRACTION": "a passage is about the entity, but no statement was read from it",
+    "GAP_IN_EXTRACTION": "passages name the entity, but no statement of this was read from them",
     "GAP_IN_CORPUS": "no source says anything about it",
     "OUT_OF_SCOPE": "the request lies outside what the rules cover",
 }

@@ -71,17 +71,17 @@ SELECT ?company ?activity ?quote ?document WHERE {
   ?source dcterms:title ?document .
 } ORDER BY ?company"""
 
-console = Console(highlight=False, soft_wrap=True)
+console = Console(highlight=False, soft_wrap=True, markup=False)
 
 
 def heading(number: int, text: str) -> None:
     """Announce a step."""
-    console.print(f"\n[bold]{number}. {text}[/bold]")
+    console.print(f"\n{number}. {text}", style="bold")
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own; its words are shown, its failure ends this."""
-    console.print(f"[dim]$ proofweave {' '.join(arguments)}[/dim]")
+    console.print(f"$ proofweave {' '.join(arguments)}", style="dim")
     return subprocess.run(
         [sys.executable, "-m", "server", *arguments], cwd=ROOT, check=True, text=True
     )
@@ -105,7 +105,7 @@ def server(directory: Path, log_file: Path, *, keep: bool) -> Iterator[tuple[str
     try:
         if found is None:
             raise SystemExit(f"the server did not start; see {log_file}")
-        console.print(f"[dim]{line.strip()}[/dim]")
+        console.print(line.strip(), style="dim")
         yield found[1], found[2]
     except BaseException:
         keep = False
@@ -180,7 +180,7 @@ def prove(channel: grpc.Channel, policy: str) -> dict[str, common_pb2.Decision]:
         ).decision
         decisions.setdefault(company, decision)
         verdict = common_pb2.Verdict.Name(decision.verdict).removeprefix("VERDICT_")
-        console.print(f"\n  [bold]{verdict}[/bold]  {goal} on {day}: {why}")
+        console.print(f"\n  {verdict}  {goal} on {day}: {why}", style="bold")
         if position < SHOWN_IN_FULL:
             text = export(channel, decision.certificate, certificate_pb2.EXPORT_FORMAT_TEXT)
             console.print("\n".join(f"    {line}" for line in text.decode().splitlines()))
@@ -204,9 +204,9 @@ def ask(channel: grpc.Channel) -> None:
             reasoning_pb2.AskQuestionRequest(question=question, valid_on=VALID_ON)
         )
         for reading in response.readings:
-            console.print(f"    [dim]understood as: {reading.plan.understood_as}[/dim]")
+            console.print(f"    understood as: {reading.plan.understood_as}", style="dim")
             for answer in reading.decision.answers:
-                console.print(f"    [bold]{answer.label or answer.atom}[/bold]")
+                console.print(f"    {answer.label or answer.atom}", style="bold")
                 for quote in answer.quotes:
                     console.print(f"      “{' '.join(quote.quote.split())}” — {quote.title}")
             if not reading.decision.answers:
@@ -264,7 +264,7 @@ def verify(certificate: Path, sources: Path) -> subprocess.CompletedProcess[str]
     """Run the independent verifier, isolated from everything installed."""
     arguments = ["-I", "reasoner/verify.py", shown(certificate)]
     arguments += ["--sources", shown(sources)]
-    console.print(f"[dim]$ python {' '.join(arguments)}[/dim]")
+    console.print(f"$ python {' '.join(arguments)}", style="dim")
     result = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, text=True, capture_output=True, check=False
     )
@@ -284,7 +284,7 @@ def query(address: str) -> None:
         values = {name: cell["value"] for name, cell in row.items()}
         console.print(
             f"  {values['company']}: {values['activity']}  “{' '.join(values['quote'].split())}” "
-            f"[dim]{values['document']}[/dim]"
+            f"— {values['document']}"
         )
     if not rows:
         raise SystemExit("the SPARQL query found nothing")

@@ -50,7 +50,6 @@ def get(
     with connect(target(server, kb, token, settings), settings) as services:
         for piece in services.certificate.ExportCertificate(request):
             sys.stdout.buffer.write(piece.chunk)
-    sys.stdout.buffer.write(b"\n")
 
 
 @app.command("list")

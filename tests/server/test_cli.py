@@ -366,7 +366,7 @@ def test_the_main_job(kb: Path, files: Path, run: Run) -> None:
     listed = run("certificate", "list", *on, "--json").json["decisions"]
     assert listed[0]["certificate_sha256"] == digest
     proof = files / "proof.json"
-    proof.write_bytes(run("certificate", "get", digest, *on, "--json").out.strip().encode())
+    proof.write_bytes(run("certificate", "get", digest, *on, "--json").out.encode())
     assert run("verify", proof, "--sources", files / "documents").code == 0
     assert run("verify", proof, "--kb", kb).code == 0
     for name in (digest, proof):
