@@ -11,6 +11,7 @@ from kb.errors import ProofweaveError
 
 from .cli.app import build
 from .cli.outcome import Exit, report
+from .errors import RequestRejected
 from .status import Failure, code_of, failure_of, problems_of
 
 
@@ -18,7 +19,7 @@ def main() -> None:
     """Run the command line; leaves by `SystemExit` with the code of the contract."""
     as_json = "--json" in sys.argv
     try:
-        build()(prog_name="proofweave")
+        _run()
     except ProofweaveError as error:
         failure = Failure(code_of(error), error.code, str(error), problems_of(error))
         sys.exit(report(failure, as_json=as_json))
@@ -35,6 +36,18 @@ def main() -> None:
         words = " ".join(f"{type(error).__name__}: {error}".split())
         print(f"error: internal error: {words} (PROOFWEAVE_TRACE=1 shows where)", file=sys.stderr)
         sys.exit(Exit.ERROR)
+
+
+def _run() -> None:
+    """Run the application; a path that cannot be used is an error of the request."""
+    try:
+        build()(prog_name="proofweave")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise RequestRejected(f"{error.filename} cannot be used: {error.strerror}") from error
 
 
 if __name__ == "__main__":

@@ -179,6 +179,13 @@ def test_a_file_that_cannot_be_written_is_usage(files: Path, run: Run) -> None:
     assert outcome.err.count("\n") == 1
 
 
+def test_a_path_that_cannot_be_used_is_usage(files: Path, run: Run) -> None:
+    outcome = run("init", files / "p.lp" / "kb")
+    assert outcome.code == 2
+    assert "cannot be used: Not a directory" in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
 def test_a_dash_is_standard_output(files: Path, run: Run) -> None:
     outcome = run("prove", *offline(files), "eligible(acme)", "-o", "-")
     assert outcome.json["verdict"] == "CERTIFIED"
