@@ -264,7 +264,7 @@ def test_ids_of_requirements_do_not_change() -> None:
     ("goal", "message"),
     [
         ("insurd(1)", "no rule, fact or dimension is named 'insurd'; did you mean insured"),
-        ("insured(1, 2)", "insured takes 1 arguments; the goal insured(1, 2) has 2"),
+        ("insured(1, 2)", "insured takes 1 argument; the goal insured(1, 2) has 2"),
     ],
 )
 def test_a_goal_that_nobody_knows_is_rejected(goal: str, message: str) -> None:

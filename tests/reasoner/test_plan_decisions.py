@@ -41,7 +41,7 @@ def test_questions_are_answered(question: str, expected: list[str]) -> None:
         ("Was Ada Moreau born before 1950?", Verdict.CERTIFIED),
         ("Was Ada Moreau born after 1950?", Verdict.REFUTED),
         ("Was Ada Moreau born in Lyon?", Verdict.CERTIFIED),
-        ("Was Ada Moreau born in Basel?", Verdict.REFUTED),
+        ("Was Ada Moreau born in Basel?", Verdict.ABSTAINED),  # a place may lie in another
         ("Did Ada Moreau direct Night Ferry?", Verdict.CERTIFIED),
         ("Did Ada Moreau direct Salt Road?", Verdict.ABSTAINED),
         ("Is Bruno Keller the spouse of Ada Moreau?", Verdict.REFUTED),
