@@ -23,6 +23,7 @@ from .knowledge import Knowledge
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
 from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
+from .snapshot import Snapshot
 from .status import problems_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
@@ -43,7 +44,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Show how a question is understood."""
         knowledge = self._desk.parent(request.parent, context)
         day_of(request.valid_on, field="valid_on")
-        reading = read_question(request.question, knowledge)
+        reading = read_question(request.question, knowledge.grammar, knowledge.at(request.at))
         if isinstance(reading, PlanRejected):
             raise rejection(reading)
         return pb.PlanQuestionResponse(readings=[reading.message()])
@@ -56,13 +57,14 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         knowledge = self._desk.parent(request.parent, context)
         valid_on = day_of(request.valid_on, field="valid_on") or self._desk.today()
         budget = self._budget(request.budget, context)
-        reading = read_question(request.question, knowledge)
+        snapshot = knowledge.at(request.at)
+        reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
             return pb.AskQuestionResponse(readings=[pb.Reading(decision=out_of_scope(reading))])
         decision = answer_question(
-            reading, knowledge, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
+            reading, snapshot, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
         )
-        message = self._recorded(knowledge, reading.goal, decision, began, context)
+        message = self._recorded(knowledge, snapshot, reading.goal, decision, began, context)
         return pb.AskQuestionResponse(
             readings=[pb.Reading(plan=reading.message(), decision=message)]
         )
@@ -99,7 +101,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             cap = min(request.cap or limits.supports, limits.supports)
             responses = stream_graph_supports(request, cap=cap, expired=expiry(budget))
         else:
-            _, ground = self._ground(request.goal, context)
+            ground = self._ground(request.goal, context)
             responses = stream_supports(request, ground, budget=budget, limits=limits)
         for response in responses:
             check_call(context)
@@ -109,7 +111,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.ExplainWhyNotRequest, context: Context
     ) -> pb.ExplainWhyNotResponse:
         """Say which facts would prove a goal, cheapest first."""
-        _, ground = self._ground(request.goal, context)
+        ground = self._ground(request.goal, context)
         return explain_why_not(
             request,
             ground,
@@ -125,33 +127,37 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         context: Context,
     ) -> Callable[[str], common_pb2.Decision]:
         """Read everything of a request but its goal; gives what decides and records a goal."""
-        knowledge = self._desk.parent(under.parent, context)
+        knowledge, snapshot = self._known(under, context)
         if under.WhichOneof("rules") == "hypergraph":
 
             def of_graph(text: str) -> common_pb2.Decision:
                 began = time.monotonic()
                 budget = self._budget(limits, context)
                 message, goal, decision = decide_graph(under, text, engine=engine, budget=budget)
-                recorded = self._recorded(knowledge, goal, decision, began, context)
+                recorded = self._recorded(knowledge, snapshot, goal, decision, began, context)
                 message.name, message.certificate = recorded.name, recorded.certificate
                 message.certificate_content = recorded.certificate_content
                 message.receipt.CopyFrom(recorded.receipt)
                 return message
 
             return of_graph
-        _, ground = self._ground(under, context)
+        ground = ground_of(under, snapshot, today=self._desk.today())
 
         def of_policy(text: str) -> common_pb2.Decision:
             began = time.monotonic()
             budget = self._budget(limits, context)
             goal, decision = decide_goal(text, ground, engine=engine, budget=budget)
-            return self._recorded(knowledge, goal, decision, began, context)
+            return self._recorded(knowledge, snapshot, goal, decision, began, context)
 
         return of_policy
 
-    def _ground(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Ground]:
+    def _known(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Snapshot]:
+        """Give the knowledge base of a goal, and what it knows at the revision asked for."""
         knowledge = self._desk.parent(goal.parent, context)
-        return knowledge, ground_of(goal, knowledge, today=self._desk.today())
+        return knowledge, knowledge.at(goal.at)
+
+    def _ground(self, goal: pb.Goal, context: Context) -> Ground:
+        return ground_of(goal, self._known(goal, context)[1], today=self._desk.today())
 
     def _budget(self, budget: common_pb2.Budget, context: Context) -> Budget:
         remaining = context.time_remaining()
@@ -165,10 +171,10 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
 
         return budget_of(budget, self._desk.settings.limits, remaining=remaining, clock=clock)
 
-    def _receipt(self, knowledge: Knowledge, began: float, context: Context) -> common_pb2.Receipt:
+    def _receipt(self, snapshot: Snapshot, began: float, context: Context) -> common_pb2.Receipt:
         return common_pb2.Receipt(
-            revision=str(knowledge.base.revision),
-            log_head=knowledge.base.head,
+            revision=str(snapshot.revision),
+            log_head=snapshot.known.head,
             requester=self._desk.requester(context),
             time=self._desk.timestamp(),
             versions=VERSIONS,
@@ -178,6 +184,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
     def _recorded(
         self,
         knowledge: Knowledge,
+        snapshot: Snapshot,
         goal: Atom,
         decision: Decision,
         began: float,
@@ -186,7 +193,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Record a decision with its receipt, and translate both."""
         base = knowledge.base
         message = decision_message(goal, decision)
-        receipt = self._receipt(knowledge, began, context)
+        receipt = self._receipt(snapshot, began, context)
         digest = base.record_verdict(
             decision.certificate,
             json_format.MessageToDict(receipt, preserving_proto_field_name=True),
