@@ -15,7 +15,8 @@ from .database import open_database
 from .dimension import Dimension
 from .document import Document
 from .errors import AlreadyExists, LogCorrupt, NotFound
-from .journal import CHUNK, Admission, Grounded, Journal
+from .admission import Admission, Grounded
+from .journal import CHUNK, Journal
 from .past import PastProjections
 from .projections import Projections
 from .readers import DATABASE, Readers, knowledge_log

@@ -199,6 +199,13 @@ class Reading:
             subject=subject, dimension=dimension, source_sha256=source_sha256, as_of=self._at
         )
 
+    def states_on(self, source_sha256: str, day: datetime.date) -> bool:
+        """Whether a document states something that is valid on a day."""
+        return any(
+            statement.validity.holds_on(day)
+            for _, statement, _ in self.every_statement(source_sha256=source_sha256)
+        )
+
     def asserted(self) -> Asserted:
         """Give what is asserted, to be read by dimension."""
         return Asserted(lambda: self._readers.store.connection, revision=self.revision)
@@ -319,7 +326,7 @@ class Reading:
         log, store = self._readers.log, self._readers.store
         if self._at is None:
             return self._projections.rdf(log, store, self._verdicts)
-        return self._past.rdf(store, self._at, self._dimension_forms())
+        return self._past.rdf(store, (self._at, None), self._dimension_forms())
 
     def query(
         self,
@@ -328,12 +335,16 @@ class Reading:
         *,
         default_graphs: Sequence[str] = (),
         named_graphs: Sequence[str] = (),
+        valid_on: datetime.date | None = None,
     ) -> tuple[str, bytes]:
-        """Answer a SPARQL query over what stands, as (media type, body)."""
-        if self._at is not None:
+        """Answer a SPARQL query over what stands, as (media type, body).
+
+        With `valid_on`, over the statements that are valid on that day.
+        """
+        if self._at is not None or valid_on is not None:
             return self._past.query(
                 self._readers.store,
-                self._at,
+                (self.revision, valid_on),
                 self._dimension_forms(),
                 text,
                 accept,

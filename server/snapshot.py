@@ -1,4 +1,4 @@
-"""What is known at one revision as requests use it: facts, names, dimensions, read when asked for."""
+"""What is known at one revision as requests use it, read when asked for."""
 
 from __future__ import annotations
 

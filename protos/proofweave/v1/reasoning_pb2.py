@@ -26,53 +26,53 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from proofweave.v1 import common_pb2 as proofweave_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dproofweave/v1/reasoning.proto\x12\rproofweave.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1aproofweave/v1/common.proto\"b\n\x04Plan\x12\x15\n\runderstood_as\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12&\n\x05steps\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05rules\x18\x04 \x01(\t\"I\n\x13PlanQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\"=\n\x14PlanQuestionResponse\x12%\n\x08readings\x18\x01 \x03(\x0b\x32\x13.proofweave.v1.Plan\"\x96\x01\n\x12\x41skQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\x12%\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x05 \x01(\x0e\x32\x15.proofweave.v1.Engine\"W\n\x07Reading\x12!\n\x04plan\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Plan\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.Decision\"?\n\x13\x41skQuestionResponse\x12(\n\x08readings\x18\x01 \x03(\x0b\x32\x16.proofweave.v1.Reading\"\xd0\x01\n\x04Goal\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12\x10\n\x06policy\x18\x03 \x01(\tH\x00\x12\x15\n\x0bpolicy_text\x18\x04 \x01(\tH\x00\x12\x14\n\nhypergraph\x18\x05 \x01(\x0cH\x00\x12\x12\n\nfacts_text\x18\x06 \x01(\t\x12\x13\n\x0b\x61ssumptions\x18\x07 \x03(\t\x12\x10\n\x08valid_on\x18\x08 \x01(\t\x12\x13\n\x0bpolicy_name\x18\t \x01(\t\x12\x12\n\nfacts_name\x18\n \x01(\tB\x07\n\x05rules\"\x83\x01\n\x10ProveGoalRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x03 \x01(\x0e\x32\x15.proofweave.v1.Engine\">\n\x11ProveGoalResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\"\x99\x01\n\x16\x42\x61tchProveGoalsRequest\x12\"\n\x05under\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12\r\n\x05goals\x18\x02 \x03(\t\x12%\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x04 \x01(\x0e\x32\x15.proofweave.v1.Engine\"\x8a\x01\n\x17\x42\x61tchProveGoalsResponse\x12\r\n\x05index\x18\x01 \x01(\x05\x12+\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.DecisionH\x00\x12)\n\x07problem\x18\x03 \x01(\x0b\x32\x16.proofweave.v1.ProblemH\x00\x42\x08\n\x06result\"\x84\x01\n\x15StreamSupportsRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\x12\x14\n\x0cresume_token\x18\x04 \x01(\t\"M\n\x0bSupportLeaf\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x61tom\x18\x02 \x01(\t\x12$\n\x06quotes\x18\x03 \x03(\x0b\x32\x14.proofweave.v1.Quote\"D\n\x07Support\x12\r\n\x05index\x18\x01 \x01(\x05\x12*\n\x06leaves\x18\x02 \x03(\x0b\x32\x1a.proofweave.v1.SupportLeaf\"D\n\x0bSupportsEnd\x12\x10\n\x08\x63omplete\x18\x01 \x01(\x08\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\"y\n\x16StreamSupportsResponse\x12)\n\x07support\x18\x01 \x01(\x0b\x32\x16.proofweave.v1.SupportH\x00\x12)\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x1a.proofweave.v1.SupportsEndH\x00\x42\t\n\x07\x63ontent\"m\n\x14\x45xplainWhyNotRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\"\x17\n\x06Repair\x12\r\n\x05\x66\x61\x63ts\x18\x01 \x03(\t\"|\n\x15\x45xplainWhyNotResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12&\n\x07repairs\x18\x02 \x03(\x0b\x32\x15.proofweave.v1.Repair\x12\x10\n\x08\x63omplete\x18\x03 \x01(\x08*m\n\x06\x45ngine\x12\x16\n\x12\x45NGINE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45NGINE_AUTO\x10\x01\x12\x11\n\rENGINE_CLINGO\x10\x02\x12\x11\n\rENGINE_LINEAR\x10\x03\x12\x14\n\x10\x45NGINE_PYDATALOG\x10\x04\x32\xb2\x04\n\x10ReasoningService\x12W\n\x0cPlanQuestion\x12\".proofweave.v1.PlanQuestionRequest\x1a#.proofweave.v1.PlanQuestionResponse\x12T\n\x0b\x41skQuestion\x12!.proofweave.v1.AskQuestionRequest\x1a\".proofweave.v1.AskQuestionResponse\x12N\n\tProveGoal\x12\x1f.proofweave.v1.ProveGoalRequest\x1a .proofweave.v1.ProveGoalResponse\x12\x62\n\x0f\x42\x61tchProveGoals\x12%.proofweave.v1.BatchProveGoalsRequest\x1a&.proofweave.v1.BatchProveGoalsResponse0\x01\x12_\n\x0eStreamSupports\x12$.proofweave.v1.StreamSupportsRequest\x1a%.proofweave.v1.StreamSupportsResponse0\x01\x12Z\n\rExplainWhyNot\x12#.proofweave.v1.ExplainWhyNotRequest\x1a$.proofweave.v1.ExplainWhyNotResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dproofweave/v1/reasoning.proto\x12\rproofweave.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1aproofweave/v1/common.proto\"b\n\x04Plan\x12\x15\n\runderstood_as\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12&\n\x05steps\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05rules\x18\x04 \x01(\t\"U\n\x13PlanQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\x12\n\n\x02\x61t\x18\x04 \x01(\t\"=\n\x14PlanQuestionResponse\x12%\n\x08readings\x18\x01 \x03(\x0b\x32\x13.proofweave.v1.Plan\"\xa2\x01\n\x12\x41skQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\x12%\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x05 \x01(\x0e\x32\x15.proofweave.v1.Engine\x12\n\n\x02\x61t\x18\x06 \x01(\t\"W\n\x07Reading\x12!\n\x04plan\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Plan\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.Decision\"?\n\x13\x41skQuestionResponse\x12(\n\x08readings\x18\x01 \x03(\x0b\x32\x16.proofweave.v1.Reading\"\xdc\x01\n\x04Goal\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12\x10\n\x06policy\x18\x03 \x01(\tH\x00\x12\x15\n\x0bpolicy_text\x18\x04 \x01(\tH\x00\x12\x14\n\nhypergraph\x18\x05 \x01(\x0cH\x00\x12\x12\n\nfacts_text\x18\x06 \x01(\t\x12\x13\n\x0b\x61ssumptions\x18\x07 \x03(\t\x12\x10\n\x08valid_on\x18\x08 \x01(\t\x12\x13\n\x0bpolicy_name\x18\t \x01(\t\x12\x12\n\nfacts_name\x18\n \x01(\t\x12\n\n\x02\x61t\x18\x0b \x01(\tB\x07\n\x05rules\"\x83\x01\n\x10ProveGoalRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x03 \x01(\x0e\x32\x15.proofweave.v1.Engine\">\n\x11ProveGoalResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\"\x99\x01\n\x16\x42\x61tchProveGoalsRequest\x12\"\n\x05under\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12\r\n\x05goals\x18\x02 \x03(\t\x12%\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x04 \x01(\x0e\x32\x15.proofweave.v1.Engine\"\x8a\x01\n\x17\x42\x61tchProveGoalsResponse\x12\r\n\x05index\x18\x01 \x01(\x05\x12+\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.DecisionH\x00\x12)\n\x07problem\x18\x03 \x01(\x0b\x32\x16.proofweave.v1.ProblemH\x00\x42\x08\n\x06result\"\x84\x01\n\x15StreamSupportsRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\x12\x14\n\x0cresume_token\x18\x04 \x01(\t\"M\n\x0bSupportLeaf\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x61tom\x18\x02 \x01(\t\x12$\n\x06quotes\x18\x03 \x03(\x0b\x32\x14.proofweave.v1.Quote\"D\n\x07Support\x12\r\n\x05index\x18\x01 \x01(\x05\x12*\n\x06leaves\x18\x02 \x03(\x0b\x32\x1a.proofweave.v1.SupportLeaf\"D\n\x0bSupportsEnd\x12\x10\n\x08\x63omplete\x18\x01 \x01(\x08\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\"y\n\x16StreamSupportsResponse\x12)\n\x07support\x18\x01 \x01(\x0b\x32\x16.proofweave.v1.SupportH\x00\x12)\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x1a.proofweave.v1.SupportsEndH\x00\x42\t\n\x07\x63ontent\"m\n\x14\x45xplainWhyNotRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\"\x17\n\x06Repair\x12\r\n\x05\x66\x61\x63ts\x18\x01 \x03(\t\"|\n\x15\x45xplainWhyNotResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12&\n\x07repairs\x18\x02 \x03(\x0b\x32\x15.proofweave.v1.Repair\x12\x10\n\x08\x63omplete\x18\x03 \x01(\x08*m\n\x06\x45ngine\x12\x16\n\x12\x45NGINE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45NGINE_AUTO\x10\x01\x12\x11\n\rENGINE_CLINGO\x10\x02\x12\x11\n\rENGINE_LINEAR\x10\x03\x12\x14\n\x10\x45NGINE_PYDATALOG\x10\x04\x32\xb2\x04\n\x10ReasoningService\x12W\n\x0cPlanQuestion\x12\".proofweave.v1.PlanQuestionRequest\x1a#.proofweave.v1.PlanQuestionResponse\x12T\n\x0b\x41skQuestion\x12!.proofweave.v1.AskQuestionRequest\x1a\".proofweave.v1.AskQuestionResponse\x12N\n\tProveGoal\x12\x1f.proofweave.v1.ProveGoalRequest\x1a .proofweave.v1.ProveGoalResponse\x12\x62\n\x0f\x42\x61tchProveGoals\x12%.proofweave.v1.BatchProveGoalsRequest\x1a&.proofweave.v1.BatchProveGoalsResponse0\x01\x12_\n\x0eStreamSupports\x12$.proofweave.v1.StreamSupportsRequest\x1a%.proofweave.v1.StreamSupportsResponse0\x01\x12Z\n\rExplainWhyNot\x12#.proofweave.v1.ExplainWhyNotRequest\x1a$.proofweave.v1.ExplainWhyNotResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proofweave.v1.reasoning_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ENGINE']._serialized_start=2096
-  _globals['_ENGINE']._serialized_end=2205
+  _globals['_ENGINE']._serialized_start=2132
+  _globals['_ENGINE']._serialized_end=2241
   _globals['_PLAN']._serialized_start=106
   _globals['_PLAN']._serialized_end=204
   _globals['_PLANQUESTIONREQUEST']._serialized_start=206
-  _globals['_PLANQUESTIONREQUEST']._serialized_end=279
-  _globals['_PLANQUESTIONRESPONSE']._serialized_start=281
-  _globals['_PLANQUESTIONRESPONSE']._serialized_end=342
-  _globals['_ASKQUESTIONREQUEST']._serialized_start=345
-  _globals['_ASKQUESTIONREQUEST']._serialized_end=495
-  _globals['_READING']._serialized_start=497
-  _globals['_READING']._serialized_end=584
-  _globals['_ASKQUESTIONRESPONSE']._serialized_start=586
-  _globals['_ASKQUESTIONRESPONSE']._serialized_end=649
-  _globals['_GOAL']._serialized_start=652
-  _globals['_GOAL']._serialized_end=860
-  _globals['_PROVEGOALREQUEST']._serialized_start=863
-  _globals['_PROVEGOALREQUEST']._serialized_end=994
-  _globals['_PROVEGOALRESPONSE']._serialized_start=996
-  _globals['_PROVEGOALRESPONSE']._serialized_end=1058
-  _globals['_BATCHPROVEGOALSREQUEST']._serialized_start=1061
-  _globals['_BATCHPROVEGOALSREQUEST']._serialized_end=1214
-  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_start=1217
-  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_end=1355
-  _globals['_STREAMSUPPORTSREQUEST']._serialized_start=1358
-  _globals['_STREAMSUPPORTSREQUEST']._serialized_end=1490
-  _globals['_SUPPORTLEAF']._serialized_start=1492
-  _globals['_SUPPORTLEAF']._serialized_end=1569
-  _globals['_SUPPORT']._serialized_start=1571
-  _globals['_SUPPORT']._serialized_end=1639
-  _globals['_SUPPORTSEND']._serialized_start=1641
-  _globals['_SUPPORTSEND']._serialized_end=1709
-  _globals['_STREAMSUPPORTSRESPONSE']._serialized_start=1711
-  _globals['_STREAMSUPPORTSRESPONSE']._serialized_end=1832
-  _globals['_EXPLAINWHYNOTREQUEST']._serialized_start=1834
-  _globals['_EXPLAINWHYNOTREQUEST']._serialized_end=1943
-  _globals['_REPAIR']._serialized_start=1945
-  _globals['_REPAIR']._serialized_end=1968
-  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_start=1970
-  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_end=2094
-  _globals['_REASONINGSERVICE']._serialized_start=2208
-  _globals['_REASONINGSERVICE']._serialized_end=2770
+  _globals['_PLANQUESTIONREQUEST']._serialized_end=291
+  _globals['_PLANQUESTIONRESPONSE']._serialized_start=293
+  _globals['_PLANQUESTIONRESPONSE']._serialized_end=354
+  _globals['_ASKQUESTIONREQUEST']._serialized_start=357
+  _globals['_ASKQUESTIONREQUEST']._serialized_end=519
+  _globals['_READING']._serialized_start=521
+  _globals['_READING']._serialized_end=608
+  _globals['_ASKQUESTIONRESPONSE']._serialized_start=610
+  _globals['_ASKQUESTIONRESPONSE']._serialized_end=673
+  _globals['_GOAL']._serialized_start=676
+  _globals['_GOAL']._serialized_end=896
+  _globals['_PROVEGOALREQUEST']._serialized_start=899
+  _globals['_PROVEGOALREQUEST']._serialized_end=1030
+  _globals['_PROVEGOALRESPONSE']._serialized_start=1032
+  _globals['_PROVEGOALRESPONSE']._serialized_end=1094
+  _globals['_BATCHPROVEGOALSREQUEST']._serialized_start=1097
+  _globals['_BATCHPROVEGOALSREQUEST']._serialized_end=1250
+  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_start=1253
+  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_end=1391
+  _globals['_STREAMSUPPORTSREQUEST']._serialized_start=1394
+  _globals['_STREAMSUPPORTSREQUEST']._serialized_end=1526
+  _globals['_SUPPORTLEAF']._serialized_start=1528
+  _globals['_SUPPORTLEAF']._serialized_end=1605
+  _globals['_SUPPORT']._serialized_start=1607
+  _globals['_SUPPORT']._serialized_end=1675
+  _globals['_SUPPORTSEND']._serialized_start=1677
+  _globals['_SUPPORTSEND']._serialized_end=1745
+  _globals['_STREAMSUPPORTSRESPONSE']._serialized_start=1747
+  _globals['_STREAMSUPPORTSRESPONSE']._serialized_end=1868
+  _globals['_EXPLAINWHYNOTREQUEST']._serialized_start=1870
+  _globals['_EXPLAINWHYNOTREQUEST']._serialized_end=1979
+  _globals['_REPAIR']._serialized_start=1981
+  _globals['_REPAIR']._serialized_end=2004
+  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_start=2006
+  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_end=2130
+  _globals['_REASONINGSERVICE']._serialized_start=2244
+  _globals['_REASONINGSERVICE']._serialized_end=2806
 # @@protoc_insertion_point(module_scope)
