@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 from ..versions import VERSIONS
-from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove
+from . import (
+    ask,
+    certificate,
+    graph,
+    ingest,
+    lattice,
+    listing,
+    local,
+    log,
+    operation,
+    pack,
+    policy,
+    prove,
+    removal,
+)
 
 EPILOG = "Exit codes: 0 certified or done, 1 error, 2 usage, 3 abstained, 4 refuted, 5 rejected."
 
@@ -53,6 +67,7 @@ def build() -> typer.Typer:
         ("export", certificate.export),
         ("sparql", graph.sparql),
         ("hypergraph", graph.hypergraph),
+        ("erase", removal.erase),
         ("serve", local.serve),
         ("verify", local.verify),
         ("backup", local.backup),
@@ -64,5 +79,9 @@ def build() -> typer.Typer:
     app.add_typer(pack.app, name="pack")
     app.add_typer(lattice.app, name="lattice")
     app.add_typer(log.app, name="log")
+    app.add_typer(listing.statements, name="statement")
+    app.add_typer(listing.documents, name="document")
+    app.add_typer(removal.app, name="retract")
+    app.add_typer(operation.app, name="operation")
     app.add_typer(certificate.app, name="certificate")
     return app

@@ -12,6 +12,7 @@ from proofweave.v1 import common_pb2, reasoning_pb2
 from ..errors import RequestRejected
 from .connection import Target, connect
 from .options import (
+    At,
     Config,
     Deadline,
     Json,
@@ -70,6 +71,7 @@ def prove(
     game: GameOption = None,
     assume: Assume = None,
     valid_on: ValidOn = "",
+    at: At = "",
     engine: EngineOption = "auto",
     deadline: Deadline = 0,
     max_answers: MaxAnswers = 0,
@@ -94,13 +96,14 @@ def prove(
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)'
       proofweave prove --kb kb --policy supplier_onboarding@3 'eligible("Acme GmbH")'
       proofweave prove --kb kb --policy onboarding.lp 'eligible(S)' --max-answers 20 --json
+      proofweave prove --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --at 12
       proofweave prove --policy onboarding.lp --facts acme.lp -- '-eligible(acme)'
       proofweave prove --game-log games.jsonl --game g1 'enabled(7)'
     """
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = goal_request(
-        goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
+        goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on, at
     )
     budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
     repairs = reasoning_pb2.ExplainWhyNotResponse()
@@ -144,6 +147,7 @@ def goal_request(
     hypergraph: tuple[str, bytes] | None,
     assume: list[str] | None,
     valid_on: str,
+    at: str = "",
 ) -> reasoning_pb2.Goal:
     """Make the request from command-line arguments; files are read, names are passed on.
 
@@ -153,7 +157,7 @@ def goal_request(
         raise RequestRejected(
             "--policy and a hypergraph or game log are both given; expected one of them"
         )
-    request = reasoning_pb2.Goal(goal=goal, assumptions=assume or (), valid_on=valid_on)
+    request = reasoning_pb2.Goal(goal=goal, assumptions=assume or (), valid_on=valid_on, at=at)
     if policy is not None:
         if policy.endswith(".lp") or Path(policy).is_file():
             request.policy_text = read_text(Path(policy))
@@ -203,6 +207,8 @@ def is_offline(where: Target, request: reasoning_pb2.Goal) -> bool:
     """
     if where.server is not None or where.kb is not None:
         return False
+    if request.at:
+        raise RequestRejected("--at is given without --kb or --server; files have no revisions")
     if request.WhichOneof("rules") == "policy":
         raise RequestRejected(
             f"there is no policy file {request.policy!r}; "
@@ -280,6 +286,7 @@ def supports(
     game: GameOption = None,
     assume: Assume = None,
     valid_on: ValidOn = "",
+    at: At = "",
     deadline: Deadline = 0,
     cap: Annotated[
         int,
@@ -309,7 +316,7 @@ def supports(
     where = target(server, kb, token, settings)
     request = reasoning_pb2.StreamSupportsRequest(
         goal=goal_request(
-            goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
+            goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on, at
         ),
         budget=common_pb2.Budget(deadline_ms=deadline),
         cap=cap,
