@@ -146,6 +146,11 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
     ) -> pb.CreateSignOffResponse:
         """Record that the requester reviewed a decision."""
         knowledge, record = self._decision(request.name, context)
+        if record.receipt.get("hypothetical"):
+            raise RequestRejected(
+                f"decision {record.number} was made under assumptions or retractions of its "
+                "request; only what is known is signed off"
+            )
         sign_off = pb.SignOff(
             reviewer=self._desk.requester(context),
             comment=request.comment,

@@ -20,6 +20,7 @@ from reasoner.hypergraph import (
 from reasoner.hypergraph.case import certify_case, hypergraph_case
 from reasoner.supports import supports
 
+from .errors import RequestRejected
 from .supporting import expiry
 from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
 
@@ -36,8 +37,13 @@ def decide_graph(
     """Decide a goal under a request that brings a hypergraph.
 
     Gives what the hypergraph says, and goal and decision of its certificate. Raises
-    HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
+    HypergraphRejected with every problem, GoalRejected for a goal that is no atom of it, and
+    RequestRejected for assumptions.
     """
+    if message.assumptions or message.retractions:
+        raise RequestRejected(
+            "a hypergraph takes no assumptions or retractions; change its `given` and `units`"
+        )
     case = hypergraph_case(
         message.hypergraph,
         goal,

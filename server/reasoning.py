@@ -14,14 +14,16 @@ from reasoner.atom import Atom
 from reasoner.clause import Policy
 from reasoner.decide import Decision, Request, decide
 from reasoner.evaluate import Budget
-from reasoner.facts import FactBase, Signature
+from reasoner.facts import Fact, FactBase, Signature
 from reasoner.policy import parse_atom
+from reasoner.retraction import Retraction
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
 
 from .answers import answer_messages
 from .errors import NotProvided, RequestRejected
 from .knowledge import Knowledge
 from .policies import find_policy, read_policy
+from .retractions import retractions_of
 from .settings import LimitsSection
 from .sources import KnowledgeSources
 from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
@@ -29,7 +31,10 @@ from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What goals are decided on: rules, facts, where the facts stand, the day, assumptions."""
+    """What goals are decided on: rules, facts, where these stand, the day, and what is supposed.
+
+    `facts` still hold what `retractions` leave out, and not yet what is assumed.
+    """
 
     policy: Policy
     facts: FactBase
@@ -37,12 +42,24 @@ class Ground:
     valid_on: datetime.date
     assumptions: tuple[Atom, ...]
     known: frozenset[Signature] = frozenset()
+    retractions: tuple[Retraction, ...] = ()
+
+    def supposed_facts(self) -> FactBase:
+        """Give the facts with what is retracted left out and what is assumed added."""
+        facts = self.facts.without(self.retractions) if self.retractions else self.facts
+        return facts.with_facts(Fact(atom, "assumed") for atom in self.assumptions)
+
+    def request(self, goal: Atom) -> Request:
+        """Give the request for a goal."""
+        return Request(
+            goal, self.valid_on, assumptions=self.assumptions, retractions=self.retractions
+        )
 
 
 def ground_of(
     message: reasoning_pb2.Goal, knowledge: Knowledge | None, *, today: datetime.date
 ) -> Ground:
-    """Read the policy, the facts and the assumptions of a request.
+    """Read the policy, the facts, the assumptions and the retractions of a request.
 
     Raises RequestRejected, PolicyRejected, GoalRejected or NotFound, naming the input, and
     NotProvided for a hypergraph, whose goals have no such ground.
@@ -74,6 +91,7 @@ def ground_of(
         day_of(message.valid_on, field="valid_on") or today,
         tuple(_assumption(text) for text in message.assumptions),
         known=frozenset() if knowledge is None else knowledge.predicates(),
+        retractions=retractions_of(message.retractions, facts, sources),
     )
 
 
@@ -136,9 +154,8 @@ def decide_goal(
 ) -> tuple[Atom, Decision]:
     """Decide a goal given as text."""
     goal = parse_atom(text)
-    request = Request(goal, ground.valid_on, assumptions=ground.assumptions)
     return goal, decide(
-        request,
+        ground.request(goal),
         policy=ground.policy,
         facts=ground.facts,
         sources=ground.sources,
@@ -164,3 +181,9 @@ def decision_message(goal: Atom, decision: Decision) -> common_pb2.Decision:
         certificate_size=len(decision.certificate),
         certificate_content=decision.certificate,
     )
+
+
+def is_hypothetical(certificate: bytes) -> bool:
+    """Whether a certificate takes something for granted, or leaves something out, on request."""
+    form = json.loads(certificate)
+    return bool(form["assumptions"] or form.get("retractions"))

@@ -22,7 +22,14 @@ from .graphs import decide_graph, stream_graph_supports
 from .knowledge import Knowledge
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
-from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
+from .reasoning import (
+    Ground,
+    budget_of,
+    decide_goal,
+    decision_message,
+    ground_of,
+    is_hypothetical,
+)
 from .status import problems_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
@@ -165,7 +172,9 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
 
         return budget_of(budget, self._desk.settings.limits, remaining=remaining, clock=clock)
 
-    def _receipt(self, knowledge: Knowledge, began: float, context: Context) -> common_pb2.Receipt:
+    def _receipt(
+        self, knowledge: Knowledge, began: float, context: Context, *, hypothetical: bool
+    ) -> common_pb2.Receipt:
         return common_pb2.Receipt(
             revision=str(knowledge.base.revision),
             log_head=knowledge.base.head,
@@ -173,6 +182,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             time=self._desk.timestamp(),
             versions=VERSIONS,
             elapsed_ms=int((time.monotonic() - began) * 1000),
+            hypothetical=hypothetical,
         )
 
     def _recorded(
@@ -186,7 +196,9 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Record a decision with its receipt, and translate both."""
         base = knowledge.base
         message = decision_message(goal, decision)
-        receipt = self._receipt(knowledge, began, context)
+        receipt = self._receipt(
+            knowledge, began, context, hypothetical=is_hypothetical(decision.certificate)
+        )
         digest = base.record_verdict(
             decision.certificate,
             json_format.MessageToDict(receipt, preserving_proto_field_name=True),

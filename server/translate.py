@@ -207,6 +207,8 @@ def certificate_message(
         step_count=len(certificate["steps"]),
         statement_count=len(certificate["statements"]),
         open_count=len(certificate["open"]),
+        assumptions=certificate["assumptions"],
+        retractions=[found["atom"] for found in certificate.get("retractions", ())],
     )
 
 

@@ -56,6 +56,10 @@ GameOption = Annotated[
 Assume = Annotated[
     list[str] | None, typer.Option("--assume", metavar="ATOM", help="Assume a ground atom.")
 ]
+Retract = Annotated[
+    list[str] | None,
+    typer.Option("--retract", metavar="ATOM|st:ID", help="Leave out a fact, or a statement."),
+]
 EngineOption = Annotated[
     str, typer.Option("--engine", help="auto, clingo, linear or pydatalog; the proof is the same.")
 ]
@@ -69,6 +73,7 @@ def prove(
     game_log: GameLogOption = None,
     game: GameOption = None,
     assume: Assume = None,
+    retract: Retract = None,
     valid_on: ValidOn = "",
     engine: EngineOption = "auto",
     deadline: Deadline = 0,
@@ -94,13 +99,15 @@ def prove(
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)'
       proofweave prove --kb kb --policy supplier_onboarding@3 'eligible("Acme GmbH")'
       proofweave prove --kb kb --policy onboarding.lp 'eligible(S)' --max-answers 20 --json
+      proofweave prove --kb kb --policy onboarding 'insured("Acme GmbH")' \
+        --assume 'liability_cover("Acme GmbH", @quantity("2000000 EUR"))' --retract st:3fa85f...
       proofweave prove --policy onboarding.lp --facts acme.lp -- '-eligible(acme)'
       proofweave prove --game-log games.jsonl --game g1 'enabled(7)'
     """
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = goal_request(
-        goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
+        goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on, retract
     )
     budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
     repairs = reasoning_pb2.ExplainWhyNotResponse()
@@ -144,6 +151,7 @@ def goal_request(
     hypergraph: tuple[str, bytes] | None,
     assume: list[str] | None,
     valid_on: str,
+    retract: list[str] | None = None,
 ) -> reasoning_pb2.Goal:
     """Make the request from command-line arguments; files are read, names are passed on.
 
@@ -153,7 +161,9 @@ def goal_request(
         raise RequestRejected(
             "--policy and a hypergraph or game log are both given; expected one of them"
         )
-    request = reasoning_pb2.Goal(goal=goal, assumptions=assume or (), valid_on=valid_on)
+    request = reasoning_pb2.Goal(
+        goal=goal, assumptions=assume or (), retractions=retract or (), valid_on=valid_on
+    )
     if policy is not None:
         if policy.endswith(".lp") or Path(policy).is_file():
             request.policy_text = read_text(Path(policy))
@@ -279,6 +289,7 @@ def supports(
     game_log: GameLogOption = None,
     game: GameOption = None,
     assume: Assume = None,
+    retract: Retract = None,
     valid_on: ValidOn = "",
     deadline: Deadline = 0,
     cap: Annotated[
@@ -309,7 +320,7 @@ def supports(
     where = target(server, kb, token, settings)
     request = reasoning_pb2.StreamSupportsRequest(
         goal=goal_request(
-            goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
+            goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on, retract
         ),
         budget=common_pb2.Budget(deadline_ms=deadline),
         cap=cap,
