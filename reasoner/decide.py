@@ -110,6 +110,38 @@ def decide(
     return _checked(case.decide(), case)
 
 
+def presume(
+    goal: Atom,
+    *,
+    policy: Policy,
+    facts: FactBase,
+    sources: Sources,
+    valid_on: datetime.date | None,
+    budget: Budget = UNLIMITED,
+) -> tuple[Verdict, AbstentionCode | None, tuple[OpenRequirement, ...]]:
+    """Give the verdict on a ground goal without a certificate: to explain, never to answer.
+
+    Conflicts are not looked for.
+    """
+    inquiry = Inquiry(goal, policy, facts, sources, valid_on, "linear", budget)
+    part = inquiry.slice(goal)
+    if goal in part.answers:
+        return Verdict.CERTIFIED, None, ()
+    if inquiry.is_defined(goal.complement.signature):
+        if goal.complement in inquiry.slice(goal.complement).answers:
+            return Verdict.REFUTED, None, ()
+    if not part.complete:
+        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
+    try:
+        missing = Openness(inquiry, part).missing(goal)
+    except NotCovered:
+        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
+    requirements = tuple(
+        write_requirement(item, facts=facts, sources=sources, valid_on=valid_on) for item in missing
+    )
+    return Verdict.ABSTAINED, first_code(tuple(item.code for item in requirements)), requirements
+
+
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
     """Certify a goal, or refute it, by a proof that is at hand; the checker examines it as always.
 

@@ -20,6 +20,7 @@ from .certificates import quoted_sources, stored_texts
 from .errors import RequestRejected
 from .export.table import EXPORTERS
 from .graphs import decide_graph, stream_graph_supports
+from .leaves import stream_leaves
 from .policies import read_policy, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
@@ -78,6 +79,14 @@ def repair_files(
         budget=_budget(budget, settings),
         limits=settings.limits,
     )
+
+
+def leaves_of_files(
+    request: pb.StreamLeavesRequest, settings: Settings
+) -> Iterator[pb.StreamLeavesResponse]:
+    """Say what hangs on each leaf of a proof from the files of its request."""
+    ground = ground_of(request.goal, None, today=_now().date())
+    return stream_leaves(request, ground, budget=lambda: _budget(request.budget, settings))
 
 
 def supports_of_files(

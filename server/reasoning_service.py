@@ -20,6 +20,7 @@ from .calls import Desk, check_call
 from .errors import DeadlinePassed
 from .graphs import decide_graph, stream_graph_supports
 from .knowledge import Knowledge
+from .leaves import stream_leaves
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
 from .reasoning import (
@@ -123,6 +124,17 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             budget=self._budget(request.budget, context),
             limits=self._desk.settings.limits,
         )
+
+    def StreamLeaves(  # noqa: N802
+        self, request: pb.StreamLeavesRequest, context: Context
+    ) -> Iterator[pb.StreamLeavesResponse]:
+        """Say for each leaf of a proof what becomes of the goal without it."""
+        _, ground = self._ground(request.goal, context)
+        for response in stream_leaves(
+            request, ground, budget=lambda: self._budget(request.budget, context)
+        ):
+            check_call(context)
+            yield response
 
     def _decider(
         self,

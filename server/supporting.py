@@ -142,6 +142,8 @@ def explain_why_not(
         cap = min(request.cap or limits.repairs, limits.repairs)
         found = abduce(without, number, costs, limit=cap, expired=expired)
         response.complete = found.optimality is not Optimality.BEST_FOUND and part.complete
+        if found.sets:
+            response.optimality = found.optimality.value
         for missing in found.sets:
             leaves = [names.leaf(atom) for atom in missing.atoms]
             facts = [str(leaf.facts[0].atom) for leaf in leaves if leaf is not None]
@@ -151,6 +153,7 @@ def explain_why_not(
         if all(found.code in _GAPS for found in decision.open):
             atoms = dict.fromkeys(found.atom for found in decision.open)
             response.repairs.append(pb.Repair(facts=atoms))
+            response.optimality = Optimality.BEST_FOUND.value
     return response
 
 

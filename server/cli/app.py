@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..versions import VERSIONS
-from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove
+from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove, supports
 
 EPILOG = "Exit codes: 0 certified or done, 1 error, 2 usage, 3 abstained, 4 refuted, 5 rejected."
 
@@ -48,7 +48,7 @@ def build() -> typer.Typer:
         ("ask", ask.ask),
         ("plan", ask.plan),
         ("prove", prove.prove),
-        ("supports", prove.supports),
+        ("supports", supports.supports),
         ("review", certificate.review),
         ("export", certificate.export),
         ("sparql", graph.sparql),
