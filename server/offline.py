@@ -19,7 +19,7 @@ from reasoner.verify import Report, verify_bytes
 from .certificates import quoted_sources, stored_texts
 from .errors import RequestRejected
 from .export.table import EXPORTERS
-from .graphs import decide_graph, stream_graph_supports
+from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .leaves import stream_leaves
 from .policies import read_policy, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
@@ -85,8 +85,14 @@ def leaves_of_files(
     request: pb.StreamLeavesRequest, settings: Settings
 ) -> Iterator[pb.StreamLeavesResponse]:
     """Say what hangs on each leaf of a proof from the files of its request."""
+
+    def budget() -> Budget:
+        return _budget(request.budget, settings)
+
+    if request.goal.WhichOneof("rules") == "hypergraph":
+        return stream_graph_leaves(request, budget=budget)
     ground = ground_of(request.goal, None, today=_now().date())
-    return stream_leaves(request, ground, budget=lambda: _budget(request.budget, settings))
+    return stream_leaves(request, ground, budget=budget)
 
 
 def supports_of_files(

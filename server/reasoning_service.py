@@ -18,7 +18,7 @@ from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
 from .errors import DeadlinePassed
-from .graphs import decide_graph, stream_graph_supports
+from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .knowledge import Knowledge
 from .leaves import stream_leaves
 from .names import ResourceName
@@ -129,10 +129,16 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.StreamLeavesRequest, context: Context
     ) -> Iterator[pb.StreamLeavesResponse]:
         """Say for each leaf of a proof what becomes of the goal without it."""
-        _, ground = self._ground(request.goal, context)
-        for response in stream_leaves(
-            request, ground, budget=lambda: self._budget(request.budget, context)
-        ):
+        def budget() -> Budget:
+            return self._budget(request.budget, context)
+
+        if request.goal.WhichOneof("rules") == "hypergraph":
+            self._desk.parent(request.goal.parent, context)
+            responses = stream_graph_leaves(request, budget=budget)
+        else:
+            _, ground = self._ground(request.goal, context)
+            responses = stream_leaves(request, ground, budget=budget)
+        for response in responses:
             check_call(context)
             yield response
 
