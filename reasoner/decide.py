@@ -127,9 +127,9 @@ def presume(
     part = inquiry.slice(goal)
     if goal in part.answers:
         return Verdict.CERTIFIED, None, ()
-    if inquiry.is_defined(goal.complement.signature):
-        if goal.complement in inquiry.slice(goal.complement).answers:
-            return Verdict.REFUTED, None, ()
+    opposite = goal.complement
+    if inquiry.is_defined(opposite.signature) and opposite in inquiry.slice(opposite).answers:
+        return Verdict.REFUTED, None, ()
     if not part.complete:
         return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
     try:

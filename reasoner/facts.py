@@ -196,10 +196,13 @@ class FactBase:
         laid._add(facts)
         return laid
 
-    def without(self, retracted: Iterable[Retraction]) -> FactBase:
+    def without(
+        self, retracted: Iterable[Retraction], places: Iterable[tuple[str, str]] = ()
+    ) -> FactBase:
         """Give a base without some statements, without where they stand too.
 
-        It shares this one's table of constants. What is not there is passed over.
+        `places` are statements with one source each in which they then do not stand. The base
+        shares this one's table of constants. What is not there is passed over.
         """
         intern, gone = self._terms.intern, dict[Signature, dict[Row, set[str]]]()
         for item in retracted:
@@ -211,6 +214,9 @@ class FactBase:
                 gone.setdefault((name, 3), {})[(*row, statement)] = {item.statement}
             for place in self.lookup(("stated_in", 2), (0,), None)(statement):
                 gone.setdefault(("stated_in", 2), {})[place] = {"provenance"}
+        for name, source in places:
+            place = (intern(name), intern(f"doc:{source}"))
+            gone.setdefault(("stated_in", 2), {})[place] = {"provenance"}
         reduced = FactBase()
         reduced._terms, reduced._layers = self._terms, dict(self._layers)
         for signature in gone.keys() & self._layers.keys():

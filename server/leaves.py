@@ -13,13 +13,14 @@ from reasoner.atom import Atom
 from reasoner.bodies import without_statement
 from reasoner.decide import Decision, presume
 from reasoner.evaluate import Budget
-from reasoner.facts import Fact, FactBase
+from reasoner.facts import FactBase
 from reasoner.policy import parse_atom
 from reasoner.retraction import Retraction
 from reasoner.verdict import AbstentionCode, OpenRequirement, Verdict
 
 from .proof_steps import Json, leaf_of, leaf_steps
 from .reasoning import Ground, decide_goal, decision_message
+from .recorded import facts_of_certificate
 from .supporting import ground_goal
 from .translate import CODES, VERDICTS, open_message
 
@@ -33,9 +34,7 @@ def stream_leaves(
     GoalRejected for a goal with variables.
     """
     ground_goal(request.goal.goal)
-    goal, decision = decide_goal(
-        request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget()
-    )
+    goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget())
     yield pb.StreamLeavesResponse(decision=decision_message(goal, decision))
     certificate: Json = json.loads(decision.certificate)
     found = leaf_steps(certificate)
@@ -64,18 +63,9 @@ def stream_leaves(
 
 def _others(certificate: Json, dropped: Json) -> FactBase:
     """Give the facts of a certificate without those of one leaf."""
-
-    def facts() -> Iterator[Fact]:
-        for step in certificate["steps"]:
-            same_statement = step.get("statement") and step["statement"] == dropped.get("statement")
-            if same_statement or step["conclusion"] == dropped["conclusion"]:
-                continue
-            if step["kind"] == "stated":
-                yield Fact(parse_atom(step["conclusion"]), step["statement"])
-            elif step["kind"] in ("provenance", "assumed"):
-                yield Fact(parse_atom(step["conclusion"]), step["kind"])
-
-    return FactBase(facts())
+    facts = facts_of_certificate(certificate)
+    atom = parse_atom(dropped["conclusion"])
+    return facts.without([Retraction(dropped.get("statement", "assumed"), without_statement(atom))])
 
 
 def _without(ground: Ground, dropped: Json) -> Ground:

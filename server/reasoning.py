@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import grpc
 from proofweave.v1 import common_pb2, reasoning_pb2
 
 from reasoner.atom import Atom
@@ -20,7 +22,7 @@ from reasoner.retraction import Retraction
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
 
 from .answers import answer_messages
-from .errors import NotProvided, RequestRejected
+from .errors import DeadlinePassed, NotProvided, RequestRejected
 from .knowledge import Knowledge
 from .policies import find_policy, read_policy
 from .retractions import retractions_of
@@ -39,7 +41,7 @@ class Ground:
     policy: Policy
     facts: FactBase
     sources: Sources
-    valid_on: datetime.date
+    valid_on: datetime.date | None
     assumptions: tuple[Atom, ...]
     known: frozenset[Signature] = frozenset()
     retractions: tuple[Retraction, ...] = ()
@@ -143,6 +145,25 @@ def budget_of(
         max_answers=min(message.max_answers or limits.answers, limits.answers),
         clock=clock,
     )
+
+
+def call_budget(
+    message: common_pb2.Budget, limits: LimitsSection, context: grpc.ServicerContext
+) -> Budget:
+    """Choose the limits within what is left of a call; work stops where the caller leaves.
+
+    Raises DeadlinePassed where nothing is left, and from its clock.
+    """
+    remaining = context.time_remaining()
+    if remaining is not None and remaining <= 0:
+        raise DeadlinePassed("the deadline of the call passed before the work began")
+
+    def clock() -> float:
+        if not context.is_active():
+            raise DeadlinePassed("the caller left, or the deadline of the call passed")
+        return time.monotonic()
+
+    return budget_of(message, limits, remaining=remaining, clock=clock)
 
 
 def decide_goal(

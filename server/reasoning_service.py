@@ -17,7 +17,6 @@ from reasoner.decide import Decision
 from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
-from .errors import DeadlinePassed
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .knowledge import Knowledge
 from .leaves import stream_leaves
@@ -25,7 +24,7 @@ from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
 from .reasoning import (
     Ground,
-    budget_of,
+    call_budget,
     decide_goal,
     decision_message,
     ground_of,
@@ -129,6 +128,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.StreamLeavesRequest, context: Context
     ) -> Iterator[pb.StreamLeavesResponse]:
         """Say for each leaf of a proof what becomes of the goal without it."""
+
         def budget() -> Budget:
             return self._budget(request.budget, context)
 
@@ -179,16 +179,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         return knowledge, ground_of(goal, knowledge, today=self._desk.today())
 
     def _budget(self, budget: common_pb2.Budget, context: Context) -> Budget:
-        remaining = context.time_remaining()
-        if remaining is not None and remaining <= 0:
-            raise DeadlinePassed("the deadline of the call passed before the work began")
-
-        def clock() -> float:
-            if not context.is_active():
-                raise DeadlinePassed("the caller left, or the deadline of the call passed")
-            return time.monotonic()
-
-        return budget_of(budget, self._desk.settings.limits, remaining=remaining, clock=clock)
+        return call_budget(budget, self._desk.settings.limits, context)
 
     def _receipt(
         self, knowledge: Knowledge, began: float, context: Context, *, hypothetical: bool

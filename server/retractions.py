@@ -68,7 +68,9 @@ def _by_atom(text: str, facts: FactBase) -> Iterator[Retraction]:
         raise RequestRejected(f"the retraction {text!r} holds a variable; expected a ground atom")
     leaves = [fact for fact in facts.match(atom, None) if fact.leaf.startswith("st:")]
     if not leaves:
-        raise RequestRejected(f"nothing states {atom}, so it cannot be retracted{_near(atom, facts)}")
+        raise RequestRejected(
+            f"nothing states {atom}, so it cannot be retracted{_near(atom, facts)}"
+        )
     yield from (Retraction(fact.leaf, without_statement(fact.atom)) for fact in leaves)
 
 

@@ -1,0 +1,100 @@
+"""A recorded certificate as the request it answered: on what its goal can be decided again."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from reasoner.clause import Policy
+from reasoner.facts import Fact, FactBase
+from reasoner.policy import parse_atom
+from reasoner.prelude import prelude
+from reasoner.retraction import Retraction
+
+from .errors import RequestRejected
+from .knowledge import Knowledge
+from .policies import read_policy
+from .proof_steps import Json
+from .reasoning import Ground
+from .sources import KnowledgeSources
+
+
+def ground_of_certificate(certificate: Json, knowledge: Knowledge) -> Ground:
+    """Give the rules, day, assumptions and retractions of a certificate over what is known.
+
+    Raises RequestRejected where it rests on facts that its request brought along and that are not
+    kept.
+    """
+    brought = _brought_along(certificate)
+    if brought:
+        raise RequestRejected(
+            f"the decision rests on facts of its request, {brought}, which are not kept"
+        )
+    names = {step["conclusion"] for step in certificate["steps"] if _is_identity(step)}
+    facts = knowledge.facts()
+    if names:
+        facts = facts.with_facts(Fact(parse_atom(name), "identity") for name in sorted(names))
+    return Ground(
+        policy_of(certificate),
+        facts,
+        KnowledgeSources(
+            knowledge.base,
+            knowledge.names(),
+            knowledge.dimensions(),
+            titles=knowledge.unlinked_titles,
+        ),
+        day_of_certificate(certificate),
+        tuple(map(parse_atom, certificate["assumptions"])),
+        known=knowledge.predicates(),
+        retractions=tuple(_retractions(certificate)),
+    )
+
+
+def _is_identity(step: Json) -> bool:
+    return step["kind"] == "identity" and "rule" not in step
+
+
+def _brought_along(certificate: Json) -> str:
+    """Name the sources of facts that came with the request."""
+    named = {
+        source["title"]
+        for source in certificate["sources"].values()
+        if source["decoder"].startswith("facts/")
+    }
+    for statement in certificate["statements"].values():
+        if "atom" in statement:
+            for evidence in statement["evidence"]:
+                named.add(certificate["sources"][evidence["source_sha256"]]["title"])
+    return ", ".join(sorted(named))
+
+
+def policy_of(certificate: Json) -> Policy:
+    """Give the policy a certificate was decided under; an empty one where it used none."""
+    for record in certificate["policies"]:
+        if record["digest"] != prelude().digest:
+            return read_policy(record["text"], f"{record['id']}.lp")
+    return read_policy("", "request")
+
+
+def day_of_certificate(certificate: Json) -> datetime.date | None:
+    """Give the day for which facts counted."""
+    day = certificate["valid_on"]
+    return None if day is None else datetime.date.fromisoformat(day)
+
+
+def _retractions(certificate: Json) -> Iterator[Retraction]:
+    for item in certificate.get("retractions", ()):
+        yield Retraction(item["statement"], parse_atom(item["atom"]))
+
+
+def facts_of_certificate(certificate: Json) -> FactBase:
+    """Give what a certificate cites or assumes as facts."""
+
+    def facts() -> Iterator[Fact]:
+        for step in certificate["steps"]:
+            if step["kind"] == "stated":
+                yield Fact(parse_atom(step["conclusion"]), step["statement"])
+            elif step["kind"] in ("provenance", "assumed") or _is_identity(step):
+                yield Fact(parse_atom(step["conclusion"]), step["kind"])
+
+    return FactBase(facts())
