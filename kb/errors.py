@@ -13,6 +13,7 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── MappingRejected         a table or its mapping that does not say what its columns mean
     ├── NotFound                no such document, statement, dimension or policy
     │   └── SourceErased        the document's bytes have been erased
+    ├── RevisionUnknown         a revision that the log has not reached
     ├── AlreadyExists           a knowledge base or policy version that is there with other content
     ├── LogUnavailable          the log's database is locked, or cannot be read or written
     └── LogCorrupt              the hash chain does not hold
@@ -99,6 +100,12 @@ class SourceErased(NotFound):
     """The document was stored once; its bytes and what was taken from it have been erased."""
 
     code: ClassVar[str] = "SOURCE_ERASED"
+
+
+class RevisionUnknown(KnowledgeError):
+    """A revision that is none of this knowledge base; the message names the newest."""
+
+    code: ClassVar[str] = "REVISION_UNKNOWN"
 
 
 class AlreadyExists(KnowledgeError):

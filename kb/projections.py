@@ -17,11 +17,16 @@ from .lattice import Constraint, LatticeIndex
 from .log import Event, Log
 from .rdf import RdfProjection
 from .rdf_quads import Triple
-from .records import EventKind
+from .records import RETRACTIONS, EventKind
 from .search import Place, TextIndex
 from .store import Store
 from .verdict_quads import certificate_triples, decision_triples, sign_off_triples
 from .verdicts import VerdictLog
+
+PASSAGE_EVENTS = frozenset(
+    {EventKind.DOCUMENT_ADDED, EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}
+)
+"""Events that change which passages stand."""
 
 
 class Projections:
@@ -45,20 +50,26 @@ class Projections:
                 self._rdf.close()
             self._rdf = self._text = self._lattice = None
 
-    def search(self, log: Log, store: Store, query: str, limit: int) -> tuple[Place, ...]:
-        """Search the text index of all passages that stand."""
-        return self.text(log, store).search(query, limit)
+    def search(
+        self, log: Log, store: Store, query: str, limit: int, *, revision: int
+    ) -> tuple[Place, ...] | None:
+        """Search the passages that stood at a revision; None where the index has left it behind."""
+        with self._lock:
+            index = self.text(log, store, revision=revision)
+            changes = log.kinds(after=revision, until=index.revision) & PASSAGE_EVENTS
+            searcher = index.earlier(revision) if changes else index.searcher()
+        return None if searcher is None else index.search(query, limit, searcher=searcher)
 
-    def text(self, log: Log, store: Store) -> TextIndex:
-        """Give the text index, caught up."""
+    def text(self, log: Log, store: Store, *, revision: int | None = None) -> TextIndex:
+        """Give the text index, caught up with a revision, the newest by default, or beyond it."""
         with self._lock:
             if self._text is None:
                 self._text = TextIndex(self._directory / "text")
             index = self._text
-            revision = log.revision
-            if index.revision == revision:
+            revision = log.revision if revision is None else revision
+            if index.revision >= revision:
                 return index
-            kinds = log.kinds(after=index.revision)
+            kinds = log.kinds(after=index.revision, until=revision)
             if index.revision == 0 or kinds & {EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}:
                 index = self._text = TextIndex(self._directory / "text", anew=True)
             elif EventKind.DOCUMENT_ADDED not in kinds:
@@ -129,7 +140,7 @@ class Projections:
                         case EventKind.STATEMENTS_ASSERTED:
                             for row in store.statements(asserted_by=event.number):
                                 index.add(row[0], row[1])
-                        case EventKind.STATEMENT_RETRACTED | EventKind.DOCUMENT_RETRACTED:
+                        case kind if kind in RETRACTIONS:
                             for row in store.statements(retracted_by=event.number):
                                 if not any(store.statements(id=row[0], as_of=event.number)):
                                     index.remove(row[0])
@@ -172,7 +183,7 @@ def _follow(rdf: RdfProjection, event: Event, store: Store) -> None:
                 rdf.add_document(store.document(record))
         case EventKind.STATEMENTS_ASSERTED if payload:
             rdf.add_statements(store.statements(asserted_by=event.number))
-        case EventKind.STATEMENT_RETRACTED:
+        case kind if kind in RETRACTIONS - {EventKind.DOCUMENT_RETRACTED}:
             for statement_id, statement, evidence in store.statements(retracted_by=event.number):
                 rdf.remove_statement(statement_id, statement, evidence)
         case EventKind.DOCUMENT_RETRACTED | EventKind.ERASED:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -21,6 +22,7 @@ from .log import write_atomically
 
 _FORMAT = "2"
 _HEAP = 64_000_000
+_EARLIER = 8  # states of an index kept for questions that began before it changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,13 @@ class TextIndex:
     """
 
     def __init__(self, directory: Path, *, anew: bool = False) -> None:
+        self._earlier: deque[tuple[int, int, tantivy.Searcher]] = deque(maxlen=_EARLIER)
         self._checkpoint = directory.with_name(f"{directory.name}.revision")
         self.revision = 0 if anew else self._read_checkpoint()
         if not self.revision:
             self._checkpoint.unlink(missing_ok=True)
             shutil.rmtree(directory, ignore_errors=True)
+        self._since = self.revision
         directory.mkdir(parents=True, exist_ok=True)
         self._index = tantivy.Index(_schema(), str(directory), reuse=bool(self.revision))
         self._analyzer = _analyzer()
@@ -60,6 +64,7 @@ class TextIndex:
 
     def add(self, documents: Iterable[Document], *, revision: int) -> None:
         """Add documents that are not there, and record how far the log has been followed."""
+        before = self._since, self.revision, self._index.searcher()
         self._checkpoint.unlink(missing_ok=True)
         writer = self._index.writer(heap_size=_HEAP, num_threads=1)
         try:
@@ -81,7 +86,8 @@ class TextIndex:
         finally:
             del writer
         self._index.reload()
-        self.revision = revision
+        self._earlier.append(before)
+        self._since = self.revision = revision
         write_atomically(self._checkpoint, f"{_FORMAT} {revision}\n".encode())
 
     def follow(self, revision: int) -> None:
@@ -89,7 +95,20 @@ class TextIndex:
         self.revision = revision
         write_atomically(self._checkpoint, f"{_FORMAT} {revision}\n".encode())
 
-    def search(self, query: str, limit: int) -> tuple[Place, ...]:
+    def searcher(self) -> tantivy.Searcher:
+        """Give what searches the passages as they are now, also later."""
+        return self._index.searcher()
+
+    def earlier(self, revision: int) -> tantivy.Searcher | None:
+        """Give what searches the passages of an earlier revision, if that was not long ago."""
+        for first, last, searcher in self._earlier:
+            if first <= revision <= last:
+                return searcher
+        return None
+
+    def search(
+        self, query: str, limit: int, *, searcher: tantivy.Searcher | None = None
+    ) -> tuple[Place, ...]:
         """Find the best passages for the words of a text; nothing in it is syntax."""
         words = sorted(set(self._analyzer.analyze(_composed(query))))
         if not words or limit < 1:
@@ -100,7 +119,7 @@ class TextIndex:
             for field in ("text", "title")
             for word in words
         ]
-        searcher = self._index.searcher()
+        searcher = self._index.searcher() if searcher is None else searcher
         parsed = tantivy.Query.boolean_query(clauses)
         wanted = limit
         while True:  # as long as the cut falls among equal scores

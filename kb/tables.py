@@ -16,7 +16,7 @@ from itertools import islice
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected, ValueUnreadable
-from .journal import Admission
+from .admission import Admission
 from .knowledge_base import KnowledgeBase
 from .quantity import Quantity, parse_date, parse_number, parse_quantity
 from .statement import ALWAYS, Entity, Evidence, Statement, TaxonClass, Text, Validity, Value

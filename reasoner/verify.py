@@ -84,6 +84,7 @@ REJECTIONS = {
     "OPEN_MISMATCH": 36,
     "KNOWLEDGE_MISMATCH": 37,
     "VALIDITY_MISMATCH": 38,
+    "ERASED": 39,  # said by who holds the sources: one of them has been erased
 }
 """Rejection classes with their exit codes; neither ever changes its meaning."""
 

@@ -13,10 +13,9 @@ from proofweave.v1 import certificate_pb2_grpc, common_pb2
 from kb.errors import NotFound
 from kb.verdicts import VerdictRecord
 from reasoner.evaluate import Budget
-from reasoner.verify import verify_bytes
 
 from .calls import Desk, check_call
-from .certificates import changes, stored_texts
+from .certificates import changes, stored_texts, verify_stored
 from .dependents import Recheck, find_subject, stream_dependents
 from .errors import RequestRejected
 from .export.table import EXPORTERS
@@ -83,9 +82,9 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
             knowledge, _, data = self._certificate(request.name, context)
         else:
             knowledge, data = self._desk.parent(request.parent, context), request.content
-        report = verify_bytes(
+        report = verify_stored(
+            knowledge.base,
             data,
-            stored_texts(knowledge.base, data),
             expect_policy=request.expect_policy or None,
             expect_goal=request.expect_goal or None,
         )

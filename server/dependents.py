@@ -12,6 +12,7 @@ from proofweave.v1 import common_pb2
 
 from kb.errors import NotFound, ProofweaveError
 from kb.knowledge_base import KnowledgeBase
+from kb.reading import Reading
 from kb.verdicts import VerdictRecord
 from reasoner.atom import Atom, Variable
 from reasoner.decide import Decision, decide
@@ -75,7 +76,7 @@ class Subject:
         )
 
 
-def find_subject(text: str, base: KnowledgeBase) -> Subject:
+def find_subject(text: str, base: Reading) -> Subject:
     """Read what is meant: a policy, a statement, or a source by digest, name or title.
 
     Raises NotFound with the nearest names, and RequestRejected where several could be meant.
@@ -138,7 +139,7 @@ class Recheck:
         self, subject: Subject, knowledge: Knowledge, budget: Callable[[], Budget]
     ) -> None:
         self._subject = subject
-        self._knowledge = knowledge
+        self._newest = knowledge.at()
         self._budget = budget
         self._known: dict[str, pb.Dependent] = {}
         self._left: tuple[tuple[Retraction, ...], tuple[tuple[str, str], ...]] | None = None
@@ -165,7 +166,7 @@ class Recheck:
         return self._known[digest]
 
     def _decide(self, certificate: Json) -> Decision:
-        ground = self._without(ground_of_certificate(certificate, self._knowledge), certificate)
+        ground = self._without(ground_of_certificate(certificate, self._newest), certificate)
         return decide(
             ground.request(parse_atom(certificate["goal"])),
             policy=ground.policy,
@@ -176,7 +177,8 @@ class Recheck:
         )
 
     def _without(self, ground: Ground, certificate: Json) -> Ground:
-        subject, base = self._subject, self._knowledge.base
+        subject, newest = self._subject, self._newest
+        base = newest.known
         if subject.kind == "policy":
             (version,) = [p["version"] for p in certificate["policies"] if p["id"] == subject.id]
             others = [
@@ -193,21 +195,20 @@ class Recheck:
             return dataclasses.replace(ground, retractions=(*ground.retractions, *retracted))
         if self._left is None:
             self._left = _left_out(subject.id, base, ground.facts)
-        knowledge = self._knowledge
         return dataclasses.replace(
             ground,
             facts=ground.facts.without(*self._left),
             sources=KnowledgeSources(
                 base,
-                knowledge.names(),
-                knowledge.dimensions(),
-                titles=knowledge.unlinked_titles,
+                newest.names(),
+                newest.dimensions(),
+                titles=newest.unlinked_titles,
                 excluded=subject.id,
             ),
         )
 
 
-def _retraction(statement_id: str, base: KnowledgeBase) -> Iterator[Retraction]:
+def _retraction(statement_id: str, base: Reading) -> Iterator[Retraction]:
     try:
         statement = base.statement(statement_id)
     except NotFound:
@@ -217,7 +218,7 @@ def _retraction(statement_id: str, base: KnowledgeBase) -> Iterator[Retraction]:
 
 
 def _left_out(
-    source: str, base: KnowledgeBase, facts: FactBase
+    source: str, base: Reading, facts: FactBase
 ) -> tuple[tuple[Retraction, ...], tuple[tuple[str, str], ...]]:
     """Give the statements that only a source makes, and the places of others in it."""
     retracted: list[Retraction] = []

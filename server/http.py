@@ -32,6 +32,7 @@ from .names import ANY
 from .settings import Settings
 from .sparql import answer_sparql
 from .status import code_of, failure_of
+from .translate import day_of
 from .vocabulary import dimensions_document, terms_document
 
 HTTP_STATUS = {
@@ -104,11 +105,22 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
             return _failed(error)
 
         def query(
-            text: str, accept: str, *, default_graphs: Sequence[str], named_graphs: Sequence[str]
+            text: str,
+            accept: str,
+            *,
+            default_graphs: Sequence[str],
+            named_graphs: Sequence[str],
+            at: str,
+            valid_on: str,
         ) -> tuple[str, bytes]:
             # catching up with the log may take seconds: here, not on the event loop
-            return knowledge.base.rdf().query(
-                text, accept, default_graphs=default_graphs, named_graphs=named_graphs
+            known = knowledge.at(at).known if at else knowledge.base
+            return known.query(
+                text,
+                accept,
+                default_graphs=default_graphs,
+                named_graphs=named_graphs,
+                valid_on=day_of(valid_on, field="valid-on"),
             )
 
         return await answer_sparql(request, query)

@@ -12,13 +12,14 @@ from extract.candidate import Candidate, Rejection
 from extract.extractor import admit
 from kb.document import decode
 from kb.errors import ProofweaveError
-from kb.table_mapping import TableMapping
+from kb.table_mapping import TableMapping, read_mapping
 from kb.tables import import_table
 
 from .errors import RequestRejected, UploadTooLarge
 from .extractors import extractors_for
 from .knowledge import Knowledge
 from .links import Linked
+from .operation_records import ImportOrder
 from .operations import Progress
 from .settings import ExtractionSection
 from .status import problems_of
@@ -138,20 +139,23 @@ def ingest_upload(
     yield response(outcome=outcome)
 
 
+def mapping_of(start: knowledge_pb2.ImportStart) -> TableMapping | None:
+    """Read the mapping of an import, if it has one.
+
+    Raises MappingRejected.
+    """
+    if not start.mapping:
+        return None
+    return read_mapping(start.mapping, name=start.mapping_name or "mapping")
+
+
 def import_upload(
-    knowledge: Knowledge,
-    upload: Upload,
-    mapping: TableMapping | None,
-    *,
-    run: str,
-    progress: Progress,
+    knowledge: Knowledge, order: ImportOrder, progress: Progress, *, limit: int
 ) -> knowledge_pb2.DocumentOutcome:
     """Import one table; its errors are the caller's. Progress counts code points of its text."""
-    data = upload.content()
-    name = upload.header.file_name
-    document = decode(
-        data, name=name, media_type=upload.header.media_type or None, limit=upload.limit
-    )
+    data, header, run = order.data, order.start.file, order.requester
+    name, mapping = header.file_name, mapping_of(order.start)
+    document = decode(data, name=name, media_type=header.media_type or None, limit=limit)
     if mapping is None:
         reading = read_columns(document, knowledge.packs, knowledge.dimensions())
     else:

@@ -16,7 +16,7 @@ from reasoner.evaluate import Budget
 from reasoner.lint import check_policy
 from reasoner.verify import Report, verify_bytes
 
-from .certificates import quoted_sources, stored_texts
+from .certificates import quoted_sources, stored_texts, verify_stored
 from .errors import RequestRejected
 from .export.table import EXPORTERS
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
@@ -133,12 +133,12 @@ def verify_file(
         data = file.read_bytes()
     except OSError as error:
         raise RequestRejected(f"{str(file)!r} cannot be read: {error.strerror}") from error
-    return verify_bytes(
-        data,
-        _texts(data, sources=sources, kb=kb),
-        expect_policy=expect_policy or None,
-        expect_goal=expect_goal or None,
-    )
+    policy, goal = expect_policy or None, expect_goal or None
+    if kb is not None and sources is None:
+        with KnowledgeBase.open(kb) as base:
+            return verify_stored(base, data, expect_policy=policy, expect_goal=goal)
+    texts = _texts(data, sources=sources, kb=kb)
+    return verify_bytes(data, texts, expect_policy=policy, expect_goal=goal)
 
 
 def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:

@@ -23,10 +23,10 @@ from reasoner.sources import FactsFiles, Sources, facts_file_sources
 
 from .answers import answer_messages
 from .errors import DeadlinePassed, NotProvided, RequestRejected
-from .knowledge import Knowledge
 from .policies import find_policy, read_policy
 from .retractions import retractions_of
 from .settings import LimitsSection
+from .snapshot import Snapshot
 from .sources import KnowledgeSources
 from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
 
@@ -59,7 +59,7 @@ class Ground:
 
 
 def ground_of(
-    message: reasoning_pb2.Goal, knowledge: Knowledge | None, *, today: datetime.date
+    message: reasoning_pb2.Goal, knowledge: Snapshot | None, *, today: datetime.date
 ) -> Ground:
     """Read the policy, the facts, the assumptions and the retractions of a request.
 
@@ -79,7 +79,7 @@ def ground_of(
         sources = files if files is not None else facts_file_sources()[1]
     else:
         sources = KnowledgeSources(
-            knowledge.base,
+            knowledge.known,
             knowledge.names(),
             knowledge.dimensions(),
             titles=knowledge.unlinked_titles,
@@ -114,7 +114,7 @@ def _assumption(text: str) -> Atom:
     return atom
 
 
-def _policy(message: reasoning_pb2.Goal, knowledge: Knowledge | None) -> Policy:
+def _policy(message: reasoning_pb2.Goal, knowledge: Snapshot | None) -> Policy:
     match message.WhichOneof("rules"):
         case "policy_text":
             return read_policy(message.policy_text, message.policy_name or "policy.lp")
@@ -124,7 +124,7 @@ def _policy(message: reasoning_pb2.Goal, knowledge: Knowledge | None) -> Policy:
                     f"the policy {message.policy!r} is no file; "
                     "a published policy needs a knowledge base"
                 )
-            return find_policy(knowledge.base, message.policy)
+            return find_policy(knowledge.known, message.policy)
     return read_policy("", "request")
 
 

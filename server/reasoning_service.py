@@ -30,6 +30,7 @@ from .reasoning import (
     ground_of,
     is_hypothetical,
 )
+from .snapshot import Snapshot
 from .status import problems_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
@@ -50,7 +51,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Show how a question is understood."""
         knowledge = self._desk.parent(request.parent, context)
         day_of(request.valid_on, field="valid_on")
-        reading = read_question(request.question, knowledge)
+        reading = read_question(request.question, knowledge.grammar, knowledge.at(request.at))
         if isinstance(reading, PlanRejected):
             raise rejection(reading)
         return pb.PlanQuestionResponse(readings=[reading.message()])
@@ -63,13 +64,14 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         knowledge = self._desk.parent(request.parent, context)
         valid_on = day_of(request.valid_on, field="valid_on") or self._desk.today()
         budget = self._budget(request.budget, context)
-        reading = read_question(request.question, knowledge)
+        snapshot = knowledge.at(request.at)
+        reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
             return pb.AskQuestionResponse(readings=[pb.Reading(decision=out_of_scope(reading))])
         decision = answer_question(
-            reading, knowledge, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
+            reading, snapshot, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
         )
-        message = self._recorded(knowledge, reading.goal, decision, began, context)
+        message = self._recorded(knowledge, snapshot, reading.goal, decision, began, context)
         return pb.AskQuestionResponse(
             readings=[pb.Reading(plan=reading.message(), decision=message)]
         )
@@ -106,7 +108,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             cap = min(request.cap or limits.supports, limits.supports)
             responses = stream_graph_supports(request, cap=cap, expired=expiry(budget))
         else:
-            _, ground = self._ground(request.goal, context)
+            ground = self._ground(request.goal, context)
             responses = stream_supports(request, ground, budget=budget, limits=limits)
         for response in responses:
             check_call(context)
@@ -116,7 +118,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.ExplainWhyNotRequest, context: Context
     ) -> pb.ExplainWhyNotResponse:
         """Say which facts would prove a goal, cheapest first."""
-        _, ground = self._ground(request.goal, context)
+        ground = self._ground(request.goal, context)
         return explain_why_not(
             request,
             ground,
@@ -136,7 +138,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             self._desk.parent(request.goal.parent, context)
             responses = stream_graph_leaves(request, budget=budget)
         else:
-            _, ground = self._ground(request.goal, context)
+            ground = self._ground(request.goal, context)
             responses = stream_leaves(request, ground, budget=budget)
         for response in responses:
             check_call(context)
@@ -150,43 +152,47 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         context: Context,
     ) -> Callable[[str], common_pb2.Decision]:
         """Read everything of a request but its goal; gives what decides and records a goal."""
-        knowledge = self._desk.parent(under.parent, context)
+        knowledge, snapshot = self._known(under, context)
         if under.WhichOneof("rules") == "hypergraph":
 
             def of_graph(text: str) -> common_pb2.Decision:
                 began = time.monotonic()
                 budget = self._budget(limits, context)
                 message, goal, decision = decide_graph(under, text, engine=engine, budget=budget)
-                recorded = self._recorded(knowledge, goal, decision, began, context)
+                recorded = self._recorded(knowledge, snapshot, goal, decision, began, context)
                 message.name, message.certificate = recorded.name, recorded.certificate
                 message.certificate_content = recorded.certificate_content
                 message.receipt.CopyFrom(recorded.receipt)
                 return message
 
             return of_graph
-        _, ground = self._ground(under, context)
+        ground = ground_of(under, snapshot, today=self._desk.today())
 
         def of_policy(text: str) -> common_pb2.Decision:
             began = time.monotonic()
             budget = self._budget(limits, context)
             goal, decision = decide_goal(text, ground, engine=engine, budget=budget)
-            return self._recorded(knowledge, goal, decision, began, context)
+            return self._recorded(knowledge, snapshot, goal, decision, began, context)
 
         return of_policy
 
-    def _ground(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Ground]:
+    def _known(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Snapshot]:
+        """Give the knowledge base of a goal, and what it knows at the revision asked for."""
         knowledge = self._desk.parent(goal.parent, context)
-        return knowledge, ground_of(goal, knowledge, today=self._desk.today())
+        return knowledge, knowledge.at(goal.at)
+
+    def _ground(self, goal: pb.Goal, context: Context) -> Ground:
+        return ground_of(goal, self._known(goal, context)[1], today=self._desk.today())
 
     def _budget(self, budget: common_pb2.Budget, context: Context) -> Budget:
         return call_budget(budget, self._desk.settings.limits, context)
 
     def _receipt(
-        self, knowledge: Knowledge, began: float, context: Context, *, hypothetical: bool
+        self, snapshot: Snapshot, began: float, context: Context, *, hypothetical: bool
     ) -> common_pb2.Receipt:
         return common_pb2.Receipt(
-            revision=str(knowledge.base.revision),
-            log_head=knowledge.base.head,
+            revision=str(snapshot.revision),
+            log_head=snapshot.known.head,
             requester=self._desk.requester(context),
             time=self._desk.timestamp(),
             versions=VERSIONS,
@@ -197,6 +203,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
     def _recorded(
         self,
         knowledge: Knowledge,
+        snapshot: Snapshot,
         goal: Atom,
         decision: Decision,
         began: float,
@@ -206,7 +213,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         base = knowledge.base
         message = decision_message(goal, decision)
         receipt = self._receipt(
-            knowledge, began, context, hypothetical=is_hypothetical(decision.certificate)
+            snapshot, began, context, hypothetical=is_hypothetical(decision.certificate)
         )
         digest = base.record_verdict(
             decision.certificate,

@@ -12,14 +12,14 @@ from reasoner.prelude import prelude
 from reasoner.retraction import Retraction
 
 from .errors import RequestRejected
-from .knowledge import Knowledge
 from .policies import read_policy
 from .proof_steps import Json
 from .reasoning import Ground
+from .snapshot import Snapshot
 from .sources import KnowledgeSources
 
 
-def ground_of_certificate(certificate: Json, knowledge: Knowledge) -> Ground:
+def ground_of_certificate(certificate: Json, known: Snapshot) -> Ground:
     """Give the rules, day, assumptions and retractions of a certificate over what is known.
 
     Raises RequestRejected where it rests on facts that its request brought along and that are not
@@ -31,21 +31,21 @@ def ground_of_certificate(certificate: Json, knowledge: Knowledge) -> Ground:
             f"the decision rests on facts of its request, {brought}, which are not kept"
         )
     names = {step["conclusion"] for step in certificate["steps"] if _is_identity(step)}
-    facts = knowledge.facts()
+    facts = known.facts()
     if names:
         facts = facts.with_facts(Fact(parse_atom(name), "identity") for name in sorted(names))
     return Ground(
         policy_of(certificate),
         facts,
         KnowledgeSources(
-            knowledge.base,
-            knowledge.names(),
-            knowledge.dimensions(),
-            titles=knowledge.unlinked_titles,
+            known.known,
+            known.names(),
+            known.dimensions(),
+            titles=known.unlinked_titles,
         ),
         day_of_certificate(certificate),
         tuple(map(parse_atom, certificate["assumptions"])),
-        known=knowledge.predicates(),
+        known=known.predicates(),
         retractions=tuple(_retractions(certificate)),
     )
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -30,6 +31,7 @@ from proofweave.v1 import (
 from .calls import Desk
 from .certificate_service import CertificateService
 from .errors import SettingsRejected
+from .ingestion import import_upload
 from .interceptors import CallInterceptor
 from .knowledge import KnowledgeBases, open_knowledge
 from .knowledge_service import KnowledgeService
@@ -60,7 +62,8 @@ def serving(bases: KnowledgeBases, settings: Settings, address: str) -> Iterator
     Raises SettingsRejected where the address cannot be had.
     """
     desk = Desk(bases, settings, lambda: datetime.datetime.now(datetime.UTC), time.sleep)
-    operations = Operations(desk.timestamp)
+    work = partial(import_upload, limit=settings.limits.document_bytes)
+    operations = Operations(desk.timestamp, work)
     options = [
         ("grpc.max_receive_message_length", settings.server.max_receive_bytes),
         ("grpc.so_reuseport", 0),

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 from extract.names import NameIndex
 from kb.dimension import Dimension
 from kb.errors import NotFound
-from kb.knowledge_base import KnowledgeBase
+from kb.reading import Reading
 from reasoner.hop import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import TABLE_TYPES, Texts, is_named
@@ -24,7 +24,7 @@ ALIKE = 80.0
 class StoredTexts(Mapping[str, str]):
     """The decoded texts of a knowledge base and of a facts file, by digest, read when asked for."""
 
-    def __init__(self, base: KnowledgeBase, given: Mapping[str, str]) -> None:
+    def __init__(self, base: Reading, given: Mapping[str, str]) -> None:
         self._base = base
         self._given = given
 
@@ -55,7 +55,7 @@ class KnowledgeSources:
 
     def __init__(
         self,
-        base: KnowledgeBase,
+        base: Reading,
         names: NameIndex,
         dimensions: Sequence[Dimension],
         *,

@@ -40,6 +40,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     kb.MappingRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.NotFound: grpc.StatusCode.NOT_FOUND,
     kb.SourceErased: grpc.StatusCode.NOT_FOUND,
+    kb.RevisionUnknown: grpc.StatusCode.NOT_FOUND,
     kb.AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
     kb.LogCorrupt: grpc.StatusCode.DATA_LOSS,
     kb.LogUnavailable: grpc.StatusCode.UNAVAILABLE,

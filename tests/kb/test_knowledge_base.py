@@ -31,7 +31,8 @@ Ground = Callable[..., Grounded]
 
 
 def ids(base: KnowledgeBase, as_of: int | None = None) -> list[str]:
-    return [row[0] for row in base.every_statement(as_of=as_of)]
+    reading = base if as_of is None else base.at(as_of)
+    return [row[0] for row in reading.every_statement()]
 
 
 def test_what_is_admitted_comes_back(
@@ -183,7 +184,7 @@ def test_a_retracted_document_takes_its_statements_along(
         base.document(letter.source_sha256)
     with pytest.raises(NotFound):
         base.retract_document(letter.source_sha256)
-    assert len(ids(base, as_of=first)) == len(base.documents(as_of=first)) + 1 == 2
+    assert len(ids(base, as_of=first)) == len(base.at(first).documents()) + 1 == 2
     assert base.text(letter.text_sha256) == letter.text
     assert base.admit(letter, letter_bytes, [cover], run="r2").document_is_new
     assert ids(base) == [cover[0].id]

@@ -202,6 +202,54 @@ class Validity(_message.Message):
 Global___Validity: _TypeAlias = Validity  # noqa: Y015
 
 @_typing.final
+class Offsets(_message.Message):
+    """A span in units other than code points; every range is half-open."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_BYTE_START_FIELD_NUMBER: _builtins.int
+    TEXT_BYTE_END_FIELD_NUMBER: _builtins.int
+    UTF16_START_FIELD_NUMBER: _builtins.int
+    UTF16_END_FIELD_NUMBER: _builtins.int
+    SOURCE_BYTE_START_FIELD_NUMBER: _builtins.int
+    SOURCE_BYTE_END_FIELD_NUMBER: _builtins.int
+    text_byte_start: _builtins.int
+    """Bytes of the decoded text in UTF-8."""
+    text_byte_end: _builtins.int
+    utf16_start: _builtins.int
+    """UTF-16 code units of the decoded text."""
+    utf16_end: _builtins.int
+    source_byte_start: _builtins.int
+    """Bytes of the source, unpacked where it is gzip; absent where the decoded text is not the
+    source's but for a byte order mark and line ends.
+    """
+    source_byte_end: _builtins.int
+    def __init__(
+        self,
+        *,
+        text_byte_start: _builtins.int = ...,
+        text_byte_end: _builtins.int = ...,
+        utf16_start: _builtins.int = ...,
+        utf16_end: _builtins.int = ...,
+        source_byte_start: _builtins.int | None = ...,
+        source_byte_end: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_source_byte_end", b"_source_byte_end", "_source_byte_start", b"_source_byte_start", "source_byte_end", b"source_byte_end", "source_byte_start", b"source_byte_start"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_source_byte_end", b"_source_byte_end", "_source_byte_start", b"_source_byte_start", "source_byte_end", b"source_byte_end", "source_byte_start", b"source_byte_start", "text_byte_end", b"text_byte_end", "text_byte_start", b"text_byte_start", "utf16_end", b"utf16_end", "utf16_start", b"utf16_start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__source_byte_end: _TypeAlias = _typing.Literal["source_byte_end"]  # noqa: Y015
+    _WhichOneofArgType__source_byte_end: _TypeAlias = _typing.Literal["_source_byte_end", b"_source_byte_end"]  # noqa: Y015
+    _WhichOneofReturnType__source_byte_start: _TypeAlias = _typing.Literal["source_byte_start"]  # noqa: Y015
+    _WhichOneofArgType__source_byte_start: _TypeAlias = _typing.Literal["_source_byte_start", b"_source_byte_start"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__source_byte_end) -> _WhichOneofReturnType__source_byte_end | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__source_byte_start) -> _WhichOneofReturnType__source_byte_start | None: ...
+
+Global___Offsets: _TypeAlias = Offsets  # noqa: Y015
+
+@_typing.final
 class Evidence(_message.Message):
     """Where a statement stands: a verbatim quote at a span of a document's decoded text."""
 
@@ -215,6 +263,7 @@ class Evidence(_message.Message):
     QUOTE_FIELD_NUMBER: _builtins.int
     EXTRACTOR_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
     document: _builtins.str
     """Resource name of the document."""
     source_sha256: _builtins.str
@@ -226,6 +275,10 @@ class Evidence(_message.Message):
     extractor: _builtins.str
     confidence: _builtins.str
     """Exact number between 0 and 1."""
+    @_builtins.property
+    def offsets(self) -> Global___Offsets:
+        """The same range in other units; only where the request asks for offsets."""
+
     def __init__(
         self,
         *,
@@ -237,10 +290,11 @@ class Evidence(_message.Message):
         quote: _builtins.str = ...,
         extractor: _builtins.str = ...,
         confidence: _builtins.str = ...,
+        offsets: Global___Offsets | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["offsets", b"offsets"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "document", b"document", "end", b"end", "extractor", b"extractor", "quote", b"quote", "source_sha256", b"source_sha256", "start", b"start", "text_sha256", b"text_sha256"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "document", b"document", "end", b"end", "extractor", b"extractor", "offsets", b"offsets", "quote", b"quote", "source_sha256", b"source_sha256", "start", b"start", "text_sha256", b"text_sha256"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

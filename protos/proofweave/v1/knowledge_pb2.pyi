@@ -622,6 +622,10 @@ class Operation(_message.Message):
         STATE_SUCCEEDED: Operation._State.ValueType  # 2
         STATE_FAILED: Operation._State.ValueType  # 3
         STATE_CANCELLED: Operation._State.ValueType  # 4
+        STATE_INTERRUPTED: Operation._State.ValueType  # 5
+        """The server ended while it ran. What it had written stays; the same import, begun again, goes
+        on from there.
+        """
 
     class State(_State, metaclass=_StateEnumTypeWrapper): ...
     STATE_UNSPECIFIED: Operation.State.ValueType  # 0
@@ -629,6 +633,10 @@ class Operation(_message.Message):
     STATE_SUCCEEDED: Operation.State.ValueType  # 2
     STATE_FAILED: Operation.State.ValueType  # 3
     STATE_CANCELLED: Operation.State.ValueType  # 4
+    STATE_INTERRUPTED: Operation.State.ValueType  # 5
+    """The server ended while it ran. What it had written stays; the same import, begun again, goes
+    on from there.
+    """
 
     NAME_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
@@ -637,12 +645,17 @@ class Operation(_message.Message):
     STARTED_FIELD_NUMBER: _builtins.int
     PROBLEM_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
+    FILE_NAME_FIELD_NUMBER: _builtins.int
+    SOURCE_SHA256_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """knowledgeBases/{kb}/operations/{id}"""
     state: Global___Operation.State.ValueType
     done: _builtins.int
     total: _builtins.int
     """0 where the total is not known."""
+    file_name: _builtins.str
+    """Name and digest of the file that is imported."""
+    source_sha256: _builtins.str
     @_builtins.property
     def started(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -659,10 +672,12 @@ class Operation(_message.Message):
         started: _timestamp_pb2.Timestamp | None = ...,
         problem: _common_pb2.Problem | None = ...,
         outcome: Global___DocumentOutcome | None = ...,
+        file_name: _builtins.str = ...,
+        source_sha256: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "problem", b"problem", "started", b"started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "name", b"name", "outcome", b"outcome", "problem", b"problem", "started", b"started", "state", b"state", "total", b"total"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "file_name", b"file_name", "name", b"name", "outcome", b"outcome", "problem", b"problem", "source_sha256", b"source_sha256", "started", b"started", "state", b"state", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -790,7 +805,7 @@ class CancelOperationResponse(_message.Message):
 Global___CancelOperationResponse: _TypeAlias = CancelOperationResponse  # noqa: Y015
 
 @_typing.final
-class GetDocumentRequest(_message.Message):
+class ResumeOperationRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -803,6 +818,49 @@ class GetDocumentRequest(_message.Message):
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
     _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeOperationRequest: _TypeAlias = ResumeOperationRequest  # noqa: Y015
+
+@_typing.final
+class ResumeOperationResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def operation(self) -> Global___Operation: ...
+    def __init__(
+        self,
+        *,
+        operation: Global___Operation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeOperationResponse: _TypeAlias = ResumeOperationResponse  # noqa: Y015
+
+@_typing.final
+class GetDocumentRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        at: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -835,20 +893,24 @@ class ReadDocumentRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     START_FIELD_NUMBER: _builtins.int
     END_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     start: _builtins.int
     """Half-open range of code points; end 0 means the end of the text."""
     end: _builtins.int
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         start: _builtins.int = ...,
         end: _builtins.int = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "name", b"name", "start", b"start"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "end", b"end", "name", b"name", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -880,19 +942,27 @@ class ListDocumentsRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     page_size: _builtins.int
     page_token: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    valid_on: _builtins.str
+    """ISO date: only documents that state something valid on that day; empty: all."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        at: _builtins.str = ...,
+        valid_on: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -926,15 +996,19 @@ class RetractDocumentRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -945,15 +1019,19 @@ class RetractDocumentResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
     def __init__(
         self,
         *,
         revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -964,15 +1042,23 @@ class GetStatementRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    offsets: _builtins.bool
+    """Whether evidence comes with its ranges in bytes and in UTF-16."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        at: _builtins.str = ...,
+        offsets: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "name", b"name", "offsets", b"offsets"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1007,6 +1093,10 @@ class ListStatementsRequest(_message.Message):
     DIMENSION_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
+    DOCUMENT_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     subject: _builtins.str
     """Only statements of this subject, as written; empty: all."""
@@ -1014,6 +1104,14 @@ class ListStatementsRequest(_message.Message):
     """Only statements in this dimension; empty: all."""
     page_size: _builtins.int
     page_token: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    valid_on: _builtins.str
+    """ISO date: only statements valid on that day; empty: all."""
+    document: _builtins.str
+    """Only what a document states: its name or digest; empty: all."""
+    offsets: _builtins.bool
+    """Whether evidence comes with its ranges in bytes and in UTF-16."""
     def __init__(
         self,
         *,
@@ -1022,10 +1120,14 @@ class ListStatementsRequest(_message.Message):
         dimension: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        at: _builtins.str = ...,
+        valid_on: _builtins.str = ...,
+        document: _builtins.str = ...,
+        offsets: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "subject", b"subject"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "dimension", b"dimension", "document", b"document", "offsets", b"offsets", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "subject", b"subject", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1059,15 +1161,19 @@ class RetractStatementRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1078,34 +1184,238 @@ class RetractStatementResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
     def __init__(
         self,
         *,
         revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RetractStatementResponse: _TypeAlias = RetractStatementResponse  # noqa: Y015
 
 @_typing.final
-class GetDimensionRequest(_message.Message):
+class RetractSpanRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Of a document."""
+    start: _builtins.int
+    """Half-open range of code points; what quotes any of it is withdrawn."""
+    end: _builtins.int
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        start: _builtins.int = ...,
+        end: _builtins.int = ...,
+        dry_run: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "end", b"end", "name", b"name", "start", b"start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractSpanRequest: _TypeAlias = RetractSpanRequest  # noqa: Y015
+
+@_typing.final
+class RetractSpanResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
+    def __init__(
+        self,
+        *,
+        revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractSpanResponse: _TypeAlias = RetractSpanResponse  # noqa: Y015
+
+@_typing.final
+class RetractRunRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    EXTRACTOR_FIELD_NUMBER: _builtins.int
+    DOCUMENT_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    extractor: _builtins.str
+    """As evidence names it: id and version."""
+    document: _builtins.str
+    """Only what it read in this document, by name or digest; empty: in all."""
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        extractor: _builtins.str = ...,
+        document: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "dry_run", b"dry_run", "extractor", b"extractor", "parent", b"parent"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractRunRequest: _TypeAlias = RetractRunRequest  # noqa: Y015
+
+@_typing.final
+class RetractRunResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
+    def __init__(
+        self,
+        *,
+        revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractRunResponse: _TypeAlias = RetractRunResponse  # noqa: Y015
+
+@_typing.final
+class EraseDocumentRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseDocumentRequest: _TypeAlias = EraseDocumentRequest  # noqa: Y015
+
+@_typing.final
+class EraseDocumentResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
+    def __init__(
+        self,
+        *,
+        revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseDocumentResponse: _TypeAlias = EraseDocumentResponse  # noqa: Y015
+
+@_typing.final
+class Removal(_message.Message):
+    """What is removed, or would be: exactly what rests on nothing else falls."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FALLEN_FIELD_NUMBER: _builtins.int
+    KEPT_FIELD_NUMBER: _builtins.int
+    FALLEN_COUNT_FIELD_NUMBER: _builtins.int
+    KEPT_COUNT_FIELD_NUMBER: _builtins.int
+    CERTIFICATES_FIELD_NUMBER: _builtins.int
+    fallen_count: _builtins.int
+    kept_count: _builtins.int
+    @_builtins.property
+    def fallen(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Statement]:
+        """Statements left without evidence, with the evidence they lose, by id; the first hundred."""
+
+    @_builtins.property
+    def kept(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Statement]:
+        """Statements that lose evidence and keep other, with what they keep, by id; the first hundred."""
+
+    @_builtins.property
+    def certificates(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Stored certificates that rest on evidence which is removed, by digest."""
+
+    def __init__(
+        self,
+        *,
+        fallen: _abc.Iterable[_common_pb2.Statement] | None = ...,
+        kept: _abc.Iterable[_common_pb2.Statement] | None = ...,
+        fallen_count: _builtins.int = ...,
+        kept_count: _builtins.int = ...,
+        certificates: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["certificates", b"certificates", "fallen", b"fallen", "fallen_count", b"fallen_count", "kept", b"kept", "kept_count", b"kept_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Removal: _TypeAlias = Removal  # noqa: Y015
+
+@_typing.final
+class GetDimensionRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        at: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1136,15 +1446,19 @@ class ListDimensionsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PARENT_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1264,19 +1578,23 @@ class SearchPassagesRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     query: _builtins.str
     limit: _builtins.int
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         query: _builtins.str = ...,
         limit: _builtins.int = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "parent", b"parent", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "limit", b"limit", "parent", b"parent", "query", b"query"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1381,20 +1699,28 @@ class QueryGraphRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     ACCEPT_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     query: _builtins.str
     accept: _builtins.str
     """Media type of the result; empty: JSON results, or Turtle for graphs."""
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    valid_on: _builtins.str
+    """ISO date: the graph of the statements valid on that day; empty: of all."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         query: _builtins.str = ...,
         accept: _builtins.str = ...,
+        at: _builtins.str = ...,
+        valid_on: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept", b"accept", "parent", b"parent", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept", b"accept", "at", b"at", "parent", b"parent", "query", b"query", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -166,20 +166,24 @@ class PlanQuestionRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     QUESTION_FIELD_NUMBER: _builtins.int
     VALID_ON_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     question: _builtins.str
     valid_on: _builtins.str
     """ISO date; empty: today."""
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         question: _builtins.str = ...,
         valid_on: _builtins.str = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -216,10 +220,13 @@ class AskQuestionRequest(_message.Message):
     VALID_ON_FIELD_NUMBER: _builtins.int
     BUDGET_FIELD_NUMBER: _builtins.int
     ENGINE_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     question: _builtins.str
     valid_on: _builtins.str
     engine: Global___Engine.ValueType
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     @_builtins.property
     def budget(self) -> _common_pb2.Budget: ...
     def __init__(
@@ -230,10 +237,11 @@ class AskQuestionRequest(_message.Message):
         valid_on: _builtins.str = ...,
         budget: _common_pb2.Budget | None = ...,
         engine: Global___Engine.ValueType = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "engine", b"engine", "parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "budget", b"budget", "engine", b"engine", "parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -301,6 +309,7 @@ class Goal(_message.Message):
     VALID_ON_FIELD_NUMBER: _builtins.int
     POLICY_NAME_FIELD_NUMBER: _builtins.int
     FACTS_NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     RETRACTIONS_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     goal: _builtins.str
@@ -319,6 +328,8 @@ class Goal(_message.Message):
     """Name under which policy_text is reported in findings."""
     facts_name: _builtins.str
     """Name of the facts file."""
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     @_builtins.property
     def assumptions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ground atoms assumed true; they stand in the certificate as assumptions."""
@@ -342,11 +353,12 @@ class Goal(_message.Message):
         valid_on: _builtins.str = ...,
         policy_name: _builtins.str = ...,
         facts_name: _builtins.str = ...,
+        at: _builtins.str = ...,
         retractions: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["hypergraph", b"hypergraph", "policy", b"policy", "policy_text", b"policy_text", "rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumptions", b"assumptions", "facts_name", b"facts_name", "facts_text", b"facts_text", "goal", b"goal", "hypergraph", b"hypergraph", "parent", b"parent", "policy", b"policy", "policy_name", b"policy_name", "policy_text", b"policy_text", "retractions", b"retractions", "rules", b"rules", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumptions", b"assumptions", "at", b"at", "facts_name", b"facts_name", "facts_text", b"facts_text", "goal", b"goal", "hypergraph", b"hypergraph", "parent", b"parent", "policy", b"policy", "policy_name", b"policy_name", "policy_text", b"policy_text", "retractions", b"retractions", "rules", b"rules", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_rules: _TypeAlias = _typing.Literal["policy", "policy_text", "hypergraph"]  # noqa: Y015
     _WhichOneofArgType_rules: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
