@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+from .admission import Admission, Grounded
 from .database import open_database
 from .dimension import Dimension
 from .document import Document
 from .errors import AlreadyExists, LogCorrupt, NotFound
-from .admission import Admission, Grounded
 from .journal import CHUNK, Journal
 from .past import PastProjections
 from .projections import Projections
