@@ -28,7 +28,7 @@ from .nearest import nearest
 from .policies import read_policy
 from .proof_steps import Json
 from .reasoning import Ground
-from .recorded import ground_of_certificate
+from .recorded import check_kept, ground_of_certificate
 from .sources import KnowledgeSources
 from .status import problems_of
 from .translate import CODES, VERDICTS, open_message
@@ -166,6 +166,7 @@ class Recheck:
         return self._known[digest]
 
     def _decide(self, certificate: Json) -> Decision:
+        check_kept(certificate)
         ground = self._without(ground_of_certificate(certificate, self._newest), certificate)
         return decide(
             ground.request(parse_atom(certificate["goal"])),

@@ -25,6 +25,7 @@ from .policies import read_policy, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .source_folder import texts_in
+from .standpoints import compare_verdicts
 from .status import problem_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
@@ -93,6 +94,15 @@ def leaves_of_files(
         return stream_graph_leaves(request, budget=budget)
     ground = ground_of(request.goal, None, today=_now().date())
     return stream_leaves(request, ground, budget=budget)
+
+
+def compare_files(
+    request: pb.CompareVerdictsRequest, settings: Settings
+) -> pb.CompareVerdictsResponse:
+    """Decide a goal twice from the files of its request and name what flipped first."""
+    return compare_verdicts(
+        request, None, today=_now().date(), budget=lambda: _budget(request.budget, settings)
+    )
 
 
 def supports_of_files(

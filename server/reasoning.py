@@ -20,6 +20,7 @@ from reasoner.facts import Fact, FactBase, Signature
 from reasoner.policy import parse_atom
 from reasoner.retraction import Retraction
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
+from reasoner.verdict import AbstentionCode, Verdict
 
 from .answers import answer_messages
 from .errors import DeadlinePassed, NotProvided, RequestRejected
@@ -28,7 +29,7 @@ from .retractions import retractions_of
 from .settings import LimitsSection
 from .snapshot import Snapshot
 from .sources import KnowledgeSources
-from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
+from .translate import CODES, ENGINES, VERDICTS, day_of, open_message, requirement_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,19 +189,24 @@ def decide_goal(
 
 def decision_message(goal: Atom, decision: Decision) -> common_pb2.Decision:
     """Translate a decision, with its certificate in it."""
-    certificate = json.loads(decision.certificate)
-    code = decision.code
+    return message_of_certificate(goal, decision.certificate)
+
+
+def message_of_certificate(goal: Atom, data: bytes) -> common_pb2.Decision:
+    """Translate a certificate as the decision it was written for; `goal` is its goal."""
+    certificate = json.loads(data)
+    code = certificate["code"]
     return common_pb2.Decision(
-        verdict=VERDICTS[decision.verdict],
-        code=CODES[code] if code is not None else common_pb2.ABSTENTION_CODE_UNSPECIFIED,
+        verdict=VERDICTS[Verdict(certificate["verdict"])],
+        code=CODES[AbstentionCode(code)] if code else common_pb2.ABSTENTION_CODE_UNSPECIFIED,
         goal=certificate["goal"],
         answers=answer_messages(goal, certificate["answers"], certificate),
         refuted=answer_messages(goal, certificate["refuted"], certificate),
-        open=[open_message(requirement) for requirement in decision.open],
-        complete=decision.complete,
-        certificate_sha256=decision.digest or hashlib.sha256(decision.certificate).hexdigest(),
-        certificate_size=len(decision.certificate),
-        certificate_content=decision.certificate,
+        open=[open_message(requirement_of(found)) for found in certificate["open"]],
+        complete=certificate["complete"],
+        certificate_sha256=hashlib.sha256(data).hexdigest(),
+        certificate_size=len(data),
+        certificate_content=data,
     )
 
 

@@ -31,6 +31,7 @@ from .reasoning import (
     is_hypothetical,
 )
 from .snapshot import Snapshot
+from .standpoints import compare_verdicts
 from .status import problems_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
@@ -143,6 +144,17 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         for response in responses:
             check_call(context)
             yield response
+
+    def CompareVerdicts(  # noqa: N802
+        self, request: pb.CompareVerdictsRequest, context: Context
+    ) -> pb.CompareVerdictsResponse:
+        """Decide a goal from two standpoints and name what flipped first."""
+        return compare_verdicts(
+            request,
+            self._desk.parent(request.goal.parent, context),
+            today=self._desk.today(),
+            budget=lambda: self._budget(request.budget, context),
+        )
 
     def _decider(
         self,

@@ -22,21 +22,17 @@ from .sources import KnowledgeSources
 def ground_of_certificate(certificate: Json, known: Snapshot) -> Ground:
     """Give the rules, day, assumptions and retractions of a certificate over what is known.
 
-    Raises RequestRejected where it rests on facts that its request brought along and that are not
-    kept.
+    Of facts that its request brought along, only those it cites are there.
     """
-    brought = _brought_along(certificate)
-    if brought:
-        raise RequestRejected(
-            f"the decision rests on facts of its request, {brought}, which are not kept"
-        )
-    names = {step["conclusion"] for step in certificate["steps"] if _is_identity(step)}
-    facts = known.facts()
-    if names:
-        facts = facts.with_facts(Fact(parse_atom(name), "identity") for name in sorted(names))
+    own = {name for name, found in certificate["statements"].items() if "atom" in found}
+    brought = [
+        fact
+        for fact in facts_of_certificate(certificate).facts()
+        if fact.leaf in own or fact.leaf == "identity"
+    ]
     return Ground(
         policy_of(certificate),
-        facts,
+        known.facts().with_facts(brought),
         KnowledgeSources(
             known.known,
             known.names(),
@@ -54,8 +50,11 @@ def _is_identity(step: Json) -> bool:
     return step["kind"] == "identity" and "rule" not in step
 
 
-def _brought_along(certificate: Json) -> str:
-    """Name the sources of facts that came with the request."""
+def check_kept(certificate: Json) -> None:
+    """Raise RequestRejected where a certificate rests on facts that its request brought along.
+
+    These are not kept, so what follows from all of them cannot be found out again.
+    """
     named = {
         source["title"]
         for source in certificate["sources"].values()
@@ -65,7 +64,11 @@ def _brought_along(certificate: Json) -> str:
         if "atom" in statement:
             for evidence in statement["evidence"]:
                 named.add(certificate["sources"][evidence["source_sha256"]]["title"])
-    return ", ".join(sorted(named))
+    if named:
+        raise RequestRejected(
+            f"the decision rests on facts of its request, {', '.join(sorted(named))}, "
+            "which are not kept"
+        )
 
 
 def policy_of(certificate: Json) -> Policy:

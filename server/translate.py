@@ -193,6 +193,18 @@ def open_message(requirement: OpenRequirement) -> common_pb2.OpenRequirement:
     )
 
 
+def requirement_of(form: Json) -> OpenRequirement:
+    """Read an open requirement of a certificate."""
+    texts = {name: form[name] for name in ("id", "atom", "rule", "query", "expected", "detail")}
+    return OpenRequirement(
+        **texts,
+        code=AbstentionCode(form["code"]),
+        entity_test=form["entity_test"],
+        rejected=tuple(form["rejected"]),
+        conflicting=tuple(form["conflicting"]),
+    )
+
+
 def policy_message(policy: Policy, *, with_text: bool) -> policy_pb2.Policy:
     """Translate a policy."""
     return policy_pb2.Policy(

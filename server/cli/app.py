@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from ..versions import VERSIONS
-from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove, supports
+from . import (
+    ask,
+    certificate,
+    diff,
+    graph,
+    ingest,
+    lattice,
+    local,
+    log,
+    pack,
+    policy,
+    prove,
+    supports,
+)
 
 EPILOG = "Exit codes: 0 certified or done, 1 error, 2 usage, 3 abstained, 4 refuted, 5 rejected."
 
@@ -49,6 +62,7 @@ def build() -> typer.Typer:
         ("plan", ask.plan),
         ("prove", prove.prove),
         ("supports", supports.supports),
+        ("diff", diff.diff),
         ("review", certificate.review),
         ("export", certificate.export),
         ("sparql", graph.sparql),

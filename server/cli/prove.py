@@ -179,17 +179,27 @@ def goal_request(
         goal=goal, assumptions=assume or (), retractions=retract or (), valid_on=valid_on
     )
     if policy is not None:
-        if policy.endswith(".lp") or Path(policy).is_file():
-            request.policy_text = read_text(Path(policy))
-            request.policy_name = Path(policy).name
+        text, name = rules_of(policy)
+        if text is None:
+            request.policy = name
         else:
-            request.policy = policy
+            request.policy_text, request.policy_name = text, name
     if hypergraph is not None:
         request.policy_name, request.hypergraph = hypergraph
     if facts is not None:
         request.facts_text = read_text(facts)
         request.facts_name = facts.name
     return request
+
+
+def rules_of(policy: str) -> tuple[str | None, str]:
+    """Give text and name of a policy file, or None and the name of a published policy.
+
+    Raises RequestRejected for a file that cannot be read.
+    """
+    if policy.endswith(".lp") or Path(policy).is_file():
+        return read_text(Path(policy)), Path(policy).name
+    return None, policy
 
 
 def graph_file(

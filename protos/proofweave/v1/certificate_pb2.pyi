@@ -671,7 +671,9 @@ class Change(_message.Message):
     AFTER_FIELD_NUMBER: _builtins.int
     kind: Global___ChangeKind.ValueType
     part: _builtins.str
-    """Part of the certificate: verdict, answer, policy, rule, statement, open, assumption."""
+    """Part of the certificate: verdict, answer, policy, rule, statement, open, assumption,
+    retraction.
+    """
     id: _builtins.str
     before: _builtins.str
     after: _builtins.str

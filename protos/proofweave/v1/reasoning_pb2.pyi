@@ -1096,7 +1096,7 @@ class CompareVerdictsResponse(_message.Message):
 
     @_builtins.property
     def differences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Where no step flipped: in what the certificates differ, as one line each."""
+        """In what the certificates differ, as one line each."""
 
     def __init__(
         self,
