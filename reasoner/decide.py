@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime
 import difflib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .atom import Atom, render_pattern
+from .atom import Atom, Variable, render_pattern
 from .bodies import NotCovered
 from .certificate import (
     Conclusion,
@@ -28,16 +28,12 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
-from .openness import (
-    Openness,
-    requirement_id,
-    undetermined_requirements,
-    write_requirement,
-)
+from .openness import Openness, undetermined_requirements, write_requirement
 from .prelude import COMPUTED, atoms_of, prelude
+from .retraction import Retraction
 from .slice import Slice
 from .sources import Sources
-from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
+from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code, requirement_id
 from .verify import verify_bytes
 from .weigh import Side, slices_behind, weigh, write_conflicts
 from .witness import show_calls
@@ -45,13 +41,17 @@ from .witness import show_calls
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A goal with what its certificate says of the question behind it."""
+    """A goal with what its certificate says of the question behind it.
+
+    `retractions` are left out of the facts first; `assumptions` are added to the rest.
+    """
 
     goal: Atom
     valid_on: datetime.date | None
     assumptions: tuple[Atom, ...] = ()
     question: str | None = None
     understood_as: str | None = None
+    retractions: tuple[Retraction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,55 @@ def decide(
     for atom in request.assumptions:
         if atom.signature in COMPUTED:
             raise GoalRejected(f"{atom} cannot be assumed; {atom.predicate} is built in")
+    if request.retractions:
+        facts = facts.without(request.retractions)
     assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
     if assumed:
         facts = facts.with_facts(assumed)
-    inquiry = Inquiry(request.goal, policy, facts, sources, request.valid_on, engine, budget)
+    inquiry = Inquiry(
+        request.goal,
+        policy,
+        facts,
+        sources,
+        request.valid_on,
+        engine,
+        budget,
+        retracted=tuple(item.atom for item in request.retractions),
+    )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
+
+
+def presume(
+    goal: Atom,
+    *,
+    policy: Policy,
+    facts: FactBase,
+    sources: Sources,
+    valid_on: datetime.date | None,
+    budget: Budget = UNLIMITED,
+) -> tuple[Verdict, AbstentionCode | None, tuple[OpenRequirement, ...]]:
+    """Give the verdict on a ground goal without a certificate: to explain, never to answer.
+
+    Conflicts are not looked for.
+    """
+    inquiry = Inquiry(goal, policy, facts, sources, valid_on, "linear", budget)
+    part = inquiry.slice(goal)
+    if goal in part.answers:
+        return Verdict.CERTIFIED, None, ()
+    opposite = goal.complement
+    if inquiry.is_defined(opposite.signature) and opposite in inquiry.slice(opposite).answers:
+        return Verdict.REFUTED, None, ()
+    if not part.complete:
+        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
+    try:
+        missing = Openness(inquiry, part).missing(goal)
+    except NotCovered:
+        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
+    requirements = tuple(
+        write_requirement(item, facts=facts, sources=sources, valid_on=valid_on) for item in missing
+    )
+    return Verdict.ABSTAINED, first_code(tuple(item.code for item in requirements)), requirements
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
@@ -244,8 +287,11 @@ class _Case:
         search = Openness(inquiry, part)
         missing = search.missing(goal)
         requirements = tuple(
-            write_requirement(
-                item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
+            self._say_retracted(
+                item.atom,
+                write_requirement(
+                    item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
+                ),
             )
             for item in missing
         )
@@ -268,6 +314,21 @@ class _Case:
             refuted=refuted,
         )
         return _Draft(conclusion, steps, witness, cited)
+
+    def _say_retracted(self, pattern: Atom, requirement: OpenRequirement) -> OpenRequirement:
+        """Say of what is missing that the request itself leaves it out."""
+        found = sorted(
+            str(atom)
+            for atom in set(self.inquiry.retracted)
+            if atom.signature == pattern.signature
+            and all(
+                isinstance(wanted, Variable) or wanted == given
+                for wanted, given in zip(pattern.arguments, atom.arguments, strict=True)
+            )
+        )
+        if not found or requirement.expected == "absence":
+            return requirement
+        return replace(requirement, detail=f"left out by the request: {'; '.join(found)}")
 
     def _nothing(self, code: AbstentionCode, detail: str) -> _Draft:
         """Abstain without having looked, or without having finished."""
@@ -309,6 +370,7 @@ class _Case:
             refuted=refuted,
             open=open,
             assumptions=request.assumptions,
+            retractions=request.retractions,
             complete=complete,
             question=request.question,
             understood_as=request.understood_as,

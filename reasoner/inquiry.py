@@ -17,7 +17,10 @@ from .sources import Sources
 
 @dataclass(slots=True)
 class Inquiry:
-    """What a goal is decided on. Each atom is evaluated once."""
+    """What a goal is decided on. Each atom is evaluated once.
+
+    `retracted` are the atoms of statements that `facts` leave out on request.
+    """
 
     goal: Atom
     policy: Policy
@@ -26,6 +29,7 @@ class Inquiry:
     valid_on: datetime.date | None
     engine: str
     budget: Budget
+    retracted: tuple[Atom, ...] = ()
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
 

@@ -129,6 +129,9 @@ class _Page:
         if certificate["assumptions"]:
             yield "Assuming, without a source:"
             yield from (f"  - {atom}" for atom in certificate["assumptions"])
+        if "retractions" in certificate:
+            yield "Leaving out, on request:"
+            yield from (f"  - {item['atom']}" for item in certificate["retractions"])
         if not certificate["complete"]:
             yield "Incomplete: a limit cut the work; there may be more answers."
 

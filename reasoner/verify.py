@@ -204,6 +204,8 @@ SHAPE: dict[str, Any] = {
     "validity": {"start": _TEXT_OR_NULL, "end": _TEXT_OR_NULL, "next_change": _TEXT_OR_NULL},
 }
 """Fields of a certificate; `*` stands for any key. Steps and statements are checked in place."""
+RETRACTIONS = [{"statement": _TEXT, "atom": _TEXT}]
+"""The field that is there only where the request leaves statements out."""
 
 
 def check_shape(value: object, shape: object, where: str) -> None:
@@ -2208,6 +2210,38 @@ def read_day(text: str | None, where: str) -> datetime.date | None:
     return day
 
 
+class TextsWithout(Texts):
+    """The same texts, read as if some facts did not stand in facts files."""
+
+    def __init__(self, texts: Texts, retracted: Sequence[Ground]) -> None:
+        self.__dict__.update(texts.__dict__)
+        self._retracted = retracted
+        self._reduced: dict[str, Calls] = {}
+
+    def facts(self, source: str, record: Mapping[str, str]) -> Calls:
+        """Read a facts file again, without what is retracted."""
+        digest = record["text_sha256"]
+        if digest not in self._reduced:
+            found = self._reduced[digest] = Calls()
+            found.rows = dict(super().facts(source, record).rows)
+            for sign, row in self._retracted:
+                rows = found.rows.get(sign, {})
+                if row in rows:
+                    found.rows[sign] = {other: rows[other] for other in rows if other != row}
+        return self._reduced[digest]
+
+
+def retracted_spans(
+    text: str, name: str, retracted: Iterable[tuple[str, Arguments]]
+) -> set[tuple[int, int]]:
+    """Give the spans of the rows of a table that state what is retracted of a dimension."""
+    spans = set[tuple[int, int]]()
+    for other, row in retracted:
+        if other == name and len(row) == 2:
+            spans |= table_spans(text, f"{name}/2", row) or set()
+    return spans
+
+
 class Examination:
     """One certificate under examination; each method checks one section and may reject."""
 
@@ -2245,16 +2279,20 @@ class Examination:
         self.aggregate_results: dict[str, str] = {}
         self.used_rules: set[str] = set()
         self.rows_of_tables: dict[str, tuple[list[str], dict[tuple[int, int], list[str]]]] = {}
+        self.retracted: list[Ground] = []
 
     def run(self, expect_policy: str | None, expect_goal: str | None) -> Report:
         """Check everything, in the order of the sections."""
         certificate = self.certificate
-        check_shape(certificate, SHAPE, "")
+        given = "retractions" in certificate
+        check_shape(certificate, {**SHAPE, **({"retractions": RETRACTIONS} if given else {})}, "")
         if certificate["format"] != FORMAT:
             reject("FORMAT_VERSION", "format", f"{certificate['format']!r} is not {FORMAT!r}")
         self.valid_on = read_day(certificate["valid_on"], "valid_on")
         self.check_policies(expect_policy)
         self.check_goal(expect_goal)
+        if given:
+            self.check_retractions()
         self.check_statements()
         self.check_sources()
         self.read_witness()
@@ -2315,6 +2353,25 @@ class Examination:
         for rule in self.identity_rules:
             self.rules_by_sign.setdefault(rule.sign, []).append(rule)
         self.checked.append("the rules are as the texts of the policies state them")
+
+    def check_retractions(self) -> None:
+        """Read what the request leaves out; nothing of it is cited, and no lookup shows it."""
+        certificate = self.certificate
+        found = [(item["statement"], item["atom"]) for item in certificate["retractions"]]
+        if not found or found != sorted(set(found)):
+            reject("NOT_CANONICAL", "retractions", "retractions are not sorted, repeated or none")
+        for index, (statement, atom) in enumerate(found):
+            self.retracted.append(self.check_atom(atom, f"retractions/{index}"))
+            atom_statement = f"st:{hashlib.sha256(atom.encode()).hexdigest()[:32]}"
+            if not {statement, atom_statement}.isdisjoint(certificate["statements"]):
+                reject("LEAF_MISMATCH", f"retractions/{index}", f"{atom} is retracted, and cited")
+        if self.texts is not None:
+            self.texts = TextsWithout(self.texts, self.retracted)
+        self.checked.append(f"nothing rests on what the request leaves out ({len(found)})")
+
+    def _retracted_spans(self, text: str, sign: str) -> set[tuple[int, int]]:
+        rows = [(other.rpartition("/")[0], row) for other, row in self.retracted]
+        return retracted_spans(text, sign.rpartition("/")[0], rows)
 
     def check_prelude(self) -> None:
         """Ask for the prelude where the witness calls one of its predicates."""
@@ -3262,7 +3319,9 @@ class Examination:
         for name in tables:
             text = self.texts.text(name, sources[name])
             expected = table_spans(text, lookup.sign, lookup.pattern)
-            if expected != self._quoted_spans(lookup, rows, name):
+            quoted = self._quoted_spans(lookup, rows, name)
+            left_out = self._retracted_spans(text, lookup.sign)
+            if expected is None or not expected - left_out <= quoted <= expected:
                 reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
 
     def _check_table_at_hand(self, lookup: Call, rows: set[Arguments]) -> None:
@@ -3273,7 +3332,9 @@ class Examination:
                 continue
             source, text = self.texts.tables[label]
             expected = table_spans(text, lookup.sign, lookup.pattern)
-            if expected is not None and expected != self._quoted_spans(lookup, rows, source):
+            left_out = self._retracted_spans(text, lookup.sign)
+            quoted = self._quoted_spans(lookup, rows, source)
+            if expected is not None and not expected - left_out <= quoted <= expected:
                 reject("LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
 
     def _quoted_spans(

@@ -17,7 +17,7 @@ from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
 from .inquiry import Inquiry
 from .slice import Call, Slice
-from .verify import table_spans
+from .verify import retracted_spans, table_spans
 
 _COMPUTED = {
     ("valid_on", 1): "request",
@@ -231,4 +231,17 @@ class _Basis:
             for item in sources.statement(self.leaves[row]).evidence
             if item.source_sha256 == table
         }
-        return table_spans(text, f"{name}/{arity}", pattern) == quoted
+        found = table_spans(text, f"{name}/{arity}", pattern)
+        if found is None:
+            return False
+        return found - retracted_spans(text, name, self._retracted()) <= quoted <= found
+
+    def _retracted(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Give predicate and arguments of what the request leaves out."""
+        return [
+            (
+                ("-" if atom.negated else "") + atom.predicate,
+                tuple(render_term(argument) for argument in atom.arguments),
+            )
+            for atom in self.inquiry.retracted
+        ]

@@ -29,9 +29,20 @@ def changes(before: Json, after: Json) -> Iterator[pb.Change]:
         },
         "open": lambda one: {found["atom"]: found["code"] for found in one["open"]},
         "assumption": lambda one: dict.fromkeys(one["assumptions"], ""),
+        "retraction": lambda one: {
+            found["statement"]: found["atom"] for found in one.get("retractions", ())
+        },
     }
     for part, read in parts.items():
         yield from _differences(part, read(before), read(after))
+
+
+def change_line(change: pb.Change) -> str:
+    """Write a change in one line: `+` added, `-` removed, `~` changed."""
+    sign = {pb.CHANGE_KIND_ADDED: "+", pb.CHANGE_KIND_REMOVED: "-"}.get(change.kind, "~")
+    words = " -> ".join(text for text in (change.before, change.after) if text)
+    name = change.part if change.id == change.part else f"{change.part} {change.id}"
+    return f"{sign} {name}: {words}" if words else f"{sign} {name}"
 
 
 def _statement_text(statement: Json) -> str:

@@ -19,11 +19,13 @@ from reasoner.verify import Report, verify_bytes
 from .certificates import quoted_sources, stored_texts, verify_stored
 from .errors import RequestRejected
 from .export.table import EXPORTERS
-from .graphs import decide_graph, stream_graph_supports
+from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
+from .leaves import stream_leaves
 from .policies import read_policy, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .source_folder import texts_in
+from .standpoints import compare_verdicts
 from .status import problem_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
@@ -77,6 +79,29 @@ def repair_files(
         ground,
         budget=_budget(budget, settings),
         limits=settings.limits,
+    )
+
+
+def leaves_of_files(
+    request: pb.StreamLeavesRequest, settings: Settings
+) -> Iterator[pb.StreamLeavesResponse]:
+    """Say what hangs on each leaf of a proof from the files of its request."""
+
+    def budget() -> Budget:
+        return _budget(request.budget, settings)
+
+    if request.goal.WhichOneof("rules") == "hypergraph":
+        return stream_graph_leaves(request, budget=budget)
+    ground = ground_of(request.goal, None, today=_now().date())
+    return stream_leaves(request, ground, budget=budget)
+
+
+def compare_files(
+    request: pb.CompareVerdictsRequest, settings: Settings
+) -> pb.CompareVerdictsResponse:
+    """Decide a goal twice from the files of its request and name what flipped first."""
+    return compare_verdicts(
+        request, None, today=_now().date(), budget=lambda: _budget(request.budget, settings)
     )
 
 

@@ -17,13 +17,21 @@ from reasoner.decide import Decision
 from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
-from .errors import DeadlinePassed
-from .graphs import decide_graph, stream_graph_supports
+from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .knowledge import Knowledge
+from .leaves import stream_leaves
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
-from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
+from .reasoning import (
+    Ground,
+    call_budget,
+    decide_goal,
+    decision_message,
+    ground_of,
+    is_hypothetical,
+)
 from .snapshot import Snapshot
+from .standpoints import compare_verdicts
 from .status import problems_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
@@ -119,6 +127,35 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             limits=self._desk.settings.limits,
         )
 
+    def StreamLeaves(  # noqa: N802
+        self, request: pb.StreamLeavesRequest, context: Context
+    ) -> Iterator[pb.StreamLeavesResponse]:
+        """Say for each leaf of a proof what becomes of the goal without it."""
+
+        def budget() -> Budget:
+            return self._budget(request.budget, context)
+
+        if request.goal.WhichOneof("rules") == "hypergraph":
+            self._desk.parent(request.goal.parent, context)
+            responses = stream_graph_leaves(request, budget=budget)
+        else:
+            ground = self._ground(request.goal, context)
+            responses = stream_leaves(request, ground, budget=budget)
+        for response in responses:
+            check_call(context)
+            yield response
+
+    def CompareVerdicts(  # noqa: N802
+        self, request: pb.CompareVerdictsRequest, context: Context
+    ) -> pb.CompareVerdictsResponse:
+        """Decide a goal from two standpoints and name what flipped first."""
+        return compare_verdicts(
+            request,
+            self._desk.parent(request.goal.parent, context),
+            today=self._desk.today(),
+            budget=lambda: self._budget(request.budget, context),
+        )
+
     def _decider(
         self,
         under: pb.Goal,
@@ -160,18 +197,11 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         return ground_of(goal, self._known(goal, context)[1], today=self._desk.today())
 
     def _budget(self, budget: common_pb2.Budget, context: Context) -> Budget:
-        remaining = context.time_remaining()
-        if remaining is not None and remaining <= 0:
-            raise DeadlinePassed("the deadline of the call passed before the work began")
+        return call_budget(budget, self._desk.settings.limits, context)
 
-        def clock() -> float:
-            if not context.is_active():
-                raise DeadlinePassed("the caller left, or the deadline of the call passed")
-            return time.monotonic()
-
-        return budget_of(budget, self._desk.settings.limits, remaining=remaining, clock=clock)
-
-    def _receipt(self, snapshot: Snapshot, began: float, context: Context) -> common_pb2.Receipt:
+    def _receipt(
+        self, snapshot: Snapshot, began: float, context: Context, *, hypothetical: bool
+    ) -> common_pb2.Receipt:
         return common_pb2.Receipt(
             revision=str(snapshot.revision),
             log_head=snapshot.known.head,
@@ -179,6 +209,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             time=self._desk.timestamp(),
             versions=VERSIONS,
             elapsed_ms=int((time.monotonic() - began) * 1000),
+            hypothetical=hypothetical,
         )
 
     def _recorded(
@@ -193,7 +224,9 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Record a decision with its receipt, and translate both."""
         base = knowledge.base
         message = decision_message(goal, decision)
-        receipt = self._receipt(snapshot, began, context)
+        receipt = self._receipt(
+            snapshot, began, context, hypothetical=is_hypothetical(decision.certificate)
+        )
         digest = base.record_verdict(
             decision.certificate,
             json_format.MessageToDict(receipt, preserving_proto_field_name=True),

@@ -48,7 +48,10 @@ class StoredTexts(Mapping[str, str]):
 
 
 class KnowledgeSources:
-    """Statements, sources and texts of a knowledge base, and of a request's facts file if any."""
+    """Statements, sources and texts of a knowledge base, and of a request's facts file if any.
+
+    One source may be `excluded`, by digest: then it is as if it had been retracted.
+    """
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class KnowledgeSources:
         titles: Callable[[str], Sequence[str]] = lambda _: (),
         files: FactsFiles | None = None,
         given: Mapping[str, str] | None = None,
+        excluded: str | None = None,
     ) -> None:
         self._base = base
         self._names = names
@@ -66,6 +70,7 @@ class KnowledgeSources:
         self._files = files
         self._texts = Texts(StoredTexts(base, given or {}))
         self._dimensions = tuple(dimensions)
+        self._excluded = excluded
 
     @property
     def texts(self) -> Texts:
@@ -92,7 +97,9 @@ class KnowledgeSources:
         if self._files is not None and statement_id in self._files.records:
             return self._files.records[statement_id]
         base = self._base
-        return StatementRecord(None, base.statement(statement_id), base.evidence(statement_id))
+        evidence = base.evidence(statement_id)
+        kept = tuple(item for item in evidence if item.source_sha256 != self._excluded)
+        return StatementRecord(None, base.statement(statement_id), kept)
 
     def source(self, source_sha256: str) -> SourceRecord:
         """Give what a certificate says of a source."""
@@ -107,6 +114,7 @@ class KnowledgeSources:
             record.source_sha256
             for record in self._base.documents()
             if record.complete
+            and record.source_sha256 != self._excluded
             and record.media_type in TABLE_TYPES
             and is_named(record.title, label)
         )
@@ -125,6 +133,8 @@ class KnowledgeSources:
             if fold(other) != name and fuzz.ratio(fold(other), name) >= ALIKE
         ]
         for hit in self._base.search(query, SEARCHED):
+            if hit.source_sha256 == self._excluded:
+                continue
             text = fold(f"{hit.title} {hit.text}")
             if name and name in text:
                 accepted.append(hit.title)

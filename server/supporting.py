@@ -12,7 +12,7 @@ from reasoner.abduction import Optimality, abduce
 from reasoner.atom import Atom
 from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget, evaluate
-from reasoner.facts import Fact, FactBase
+from reasoner.facts import Fact
 from reasoner.horn import Leaf, compile_slice
 from reasoner.policy import parse_atom
 from reasoner.slice import Slice
@@ -37,7 +37,7 @@ def ground_goal(text: str) -> Atom:
 
 def slice_of(goal: Atom, ground: Ground, budget: Budget) -> Slice:
     """Evaluate a goal on the ground of its request."""
-    facts: FactBase = ground.facts.with_facts(Fact(atom, "assumed") for atom in ground.assumptions)
+    facts = ground.supposed_facts()
     return evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
 
 
@@ -142,6 +142,8 @@ def explain_why_not(
         cap = min(request.cap or limits.repairs, limits.repairs)
         found = abduce(without, number, costs, limit=cap, expired=expired)
         response.complete = found.optimality is not Optimality.BEST_FOUND and part.complete
+        if found.sets:
+            response.optimality = found.optimality.value
         for missing in found.sets:
             leaves = [names.leaf(atom) for atom in missing.atoms]
             facts = [str(leaf.facts[0].atom) for leaf in leaves if leaf is not None]
@@ -151,6 +153,7 @@ def explain_why_not(
         if all(found.code in _GAPS for found in decision.open):
             atoms = dict.fromkeys(found.atom for found in decision.open)
             response.repairs.append(pb.Repair(facts=atoms))
+            response.optimality = Optimality.BEST_FOUND.value
     return response
 
 
@@ -180,8 +183,8 @@ def _with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, fr
         if found <= supposed:
             break
         supposed |= found
-        facts = ground.facts.with_facts(
+        facts = ground.supposed_facts().with_facts(
             Fact(atom, f"{MISSING}{atom}") for atom in sorted(supposed, key=str)
         )
-        part = slice_of(goal, dataclasses.replace(ground, facts=facts), budget)
+        part = evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
     return part, supposed

@@ -193,6 +193,18 @@ def open_message(requirement: OpenRequirement) -> common_pb2.OpenRequirement:
     )
 
 
+def requirement_of(form: Json) -> OpenRequirement:
+    """Read an open requirement of a certificate."""
+    texts = {name: form[name] for name in ("id", "atom", "rule", "query", "expected", "detail")}
+    return OpenRequirement(
+        **texts,
+        code=AbstentionCode(form["code"]),
+        entity_test=form["entity_test"],
+        rejected=tuple(form["rejected"]),
+        conflicting=tuple(form["conflicting"]),
+    )
+
+
 def policy_message(policy: Policy, *, with_text: bool) -> policy_pb2.Policy:
     """Translate a policy."""
     return policy_pb2.Policy(
@@ -227,6 +239,8 @@ def certificate_message(
         step_count=len(certificate["steps"]),
         statement_count=len(certificate["statements"]),
         open_count=len(certificate["open"]),
+        assumptions=certificate["assumptions"],
+        retractions=[found["atom"] for found in certificate.get("retractions", ())],
     )
 
 

@@ -11,6 +11,7 @@ from ..versions import VERSIONS
 from . import (
     ask,
     certificate,
+    diff,
     graph,
     ingest,
     lattice,
@@ -22,6 +23,7 @@ from . import (
     policy,
     prove,
     removal,
+    supports,
 )
 
 EPILOG = "Exit codes: 0 certified or done, 1 error, 2 usage, 3 abstained, 4 refuted, 5 rejected."
@@ -62,7 +64,8 @@ def build() -> typer.Typer:
         ("ask", ask.ask),
         ("plan", ask.plan),
         ("prove", prove.prove),
-        ("supports", prove.supports),
+        ("supports", supports.supports),
+        ("diff", diff.diff),
         ("review", certificate.review),
         ("export", certificate.export),
         ("sparql", graph.sparql),

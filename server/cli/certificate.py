@@ -137,7 +137,11 @@ def review(
             request = certificate_pb2.CreateSignOffRequest(name=decision, comment=comment)
             found = [services.certificate.CreateSignOff(request).decision]
         else:
-            found = [one for one in decisions_of(services) if not one.sign_offs]
+            found = [
+                one
+                for one in decisions_of(services)
+                if not one.sign_offs and not one.receipt.hypothetical
+            ]
     if as_json:
         print_json({"decisions": [_decision_json(one) for one in found]})
         return
@@ -217,8 +221,17 @@ def _decision_line(decision: certificate_pb2.RecordedDecision) -> str:
         f"{decision.receipt.time.ToJsonString()}  "
         f"{verdict_word(certificate.verdict)}{f' ({code})' if code else ''}  "
         f"{certificate.question or certificate.goal}"
+        + (f"  {supposed}" if (supposed := supposition(certificate)) else "")
         + (f"  reviewed by {'; '.join(reviews)}" if reviews else "")
     )
+
+
+def supposition(certificate: certificate_pb2.Certificate) -> str:
+    """Say what a verdict supposes against what is known; empty where it supposes nothing."""
+    parts = [f"assuming {'; '.join(certificate.assumptions)}"] if certificate.assumptions else []
+    if certificate.retractions:
+        parts.append(f"without {'; '.join(certificate.retractions)}")
+    return f"(what if: {', '.join(parts)})" if parts else ""
 
 
 def _decision_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]:
@@ -232,6 +245,8 @@ def _decision_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]
         "goal": certificate.goal,
         "valid_on": certificate.valid_on or None,
         "policies": list(certificate.policies),
+        "assumptions": list(certificate.assumptions),
+        "retractions": list(certificate.retractions),
         "receipt": receipt_json(decision.receipt),
         "sign_offs": [
             {

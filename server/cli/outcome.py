@@ -46,6 +46,11 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=True, markup=False)
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun: `1 support`, `2 supports`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
 def print_json(value: object) -> None:
     """Print one JSON object, and nothing else, on standard output."""
     json.dump(value, sys.stdout, ensure_ascii=False, indent=2, sort_keys=True)

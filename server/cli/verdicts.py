@@ -139,6 +139,7 @@ def receipt_json(receipt: common_pb2.Receipt) -> dict[str, Any]:
         "time": receipt.time.ToJsonString() if receipt.HasField("time") else None,
         "versions": dict(sorted(receipt.versions.items())),
         "elapsed_ms": receipt.elapsed_ms,
+        "hypothetical": receipt.hypothetical,
     }
 
 

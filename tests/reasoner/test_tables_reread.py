@@ -16,6 +16,7 @@ from reasoner.certificate import canonical_bytes
 from reasoner.decide import Decision, Request, decide
 from reasoner.facts import Fact, FactBase, facts_of
 from reasoner.policy import parse_atom, parse_policy
+from reasoner.retraction import Retraction
 from reasoner.sources import Candidates, SourceRecord, StatementRecord
 from reasoner.verdict import Verdict
 from reasoner.verify import Texts, table_spans, verify_bytes
@@ -80,10 +81,17 @@ def world(sanctions: str = LIST) -> tuple[FactBase, Tables]:
     return FactBase(facts), Tables(documents, statements, texts)
 
 
-def clear(name: str, sanctions: str = LIST) -> tuple[Decision, Tables]:
-    """Decide whether a supplier is clear."""
+def clear(
+    name: str, sanctions: str = LIST, retracted: str | None = None
+) -> tuple[Decision, Tables]:
+    """Decide whether a supplier is clear, perhaps without a row of a table."""
     facts, sources = world(sanctions)
-    request = Request(parse_atom(f'clear("{name}")'), datetime.date(2026, 1, 1))
+    found = () if retracted is None else facts.match(parse_atom(retracted), None)
+    request = Request(
+        parse_atom(f'clear("{name}")'),
+        datetime.date(2026, 1, 1),
+        retractions=tuple(Retraction(fact.leaf, fact.atom) for fact in found),
+    )
     policy = parse_policy(POLICY, name="policy.lp")
     return decide(request, policy=policy, facts=facts, sources=sources, engine="linear"), sources
 
@@ -103,6 +111,22 @@ def test_a_listed_name_is_not_clear() -> None:
     decision, _ = clear("Evil Corp")
     assert decision.verdict is Verdict.ABSTAINED
     assert [item.atom for item in decision.open] == ['not sanctioned_by("Evil Corp", _)']
+
+
+def test_a_retracted_row_does_not_count_and_is_declared() -> None:
+    decision, sources = clear("Evil Corp", retracted='sanctioned_by("Evil Corp", "EU")')
+    assert decision.verdict is Verdict.CERTIFIED
+    certificate = json.loads(decision.certificate)
+    (lookup,) = certificate["witness"]["lookups"]
+    assert (lookup["answers"], lookup["basis"]) == ([], "table")
+    (retraction,) = certificate["retractions"]
+    assert retraction["atom"] == 'sanctioned_by("Evil Corp", "EU")'
+    del certificate["retractions"]
+    report = verify_bytes(canonical_bytes(certificate), sources.texts)
+    assert report.rejection == "LOOKUP_MISMATCH"
+    certificate["retractions"] = [{**retraction, "atom": 'sanctioned_by("Worse, Ltd", "UK")'}]
+    report = verify_bytes(canonical_bytes(certificate), sources.texts)
+    assert report.rejection == "LOOKUP_MISMATCH"
 
 
 def test_an_emptied_lookup_is_found_out_by_the_table() -> None:

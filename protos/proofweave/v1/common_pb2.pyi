@@ -536,6 +536,55 @@ class Answer(_message.Message):
 Global___Answer: _TypeAlias = Answer  # noqa: Y015
 
 @_typing.final
+class ProofStep(_message.Message):
+    """A step of a proof."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    CONCLUSION_FIELD_NUMBER: _builtins.int
+    PREMISES_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    CITE_FIELD_NUMBER: _builtins.int
+    SAYS_FIELD_NUMBER: _builtins.int
+    QUOTES_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Id within its certificate: `s1`, `s2`, ..."""
+    kind: _builtins.str
+    """stated, rule, comparison, closed and so on."""
+    conclusion: _builtins.str
+    rule: _builtins.str
+    cite: _builtins.str
+    says: _builtins.str
+    """The sentence of the rule with its values."""
+    @_builtins.property
+    def premises(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of steps before it."""
+
+    @_builtins.property
+    def quotes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Quote]: ...
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        conclusion: _builtins.str = ...,
+        premises: _abc.Iterable[_builtins.str] | None = ...,
+        rule: _builtins.str = ...,
+        cite: _builtins.str = ...,
+        says: _builtins.str = ...,
+        quotes: _abc.Iterable[Global___Quote] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cite", b"cite", "conclusion", b"conclusion", "id", b"id", "kind", b"kind", "premises", b"premises", "quotes", b"quotes", "rule", b"rule", "says", b"says"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProofStep: _TypeAlias = ProofStep  # noqa: Y015
+
+@_typing.final
 class Receipt(_message.Message):
     """Who asked, when, and what was the state: outside the digested proof."""
 
@@ -567,11 +616,14 @@ class Receipt(_message.Message):
     TIME_FIELD_NUMBER: _builtins.int
     VERSIONS_FIELD_NUMBER: _builtins.int
     ELAPSED_MS_FIELD_NUMBER: _builtins.int
+    HYPOTHETICAL_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
     """Opaque position in the knowledge log."""
     log_head: _builtins.str
     requester: _builtins.str
     elapsed_ms: _builtins.int
+    hypothetical: _builtins.bool
+    """Decided under assumptions or retractions of the request: not what is known."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -585,10 +637,11 @@ class Receipt(_message.Message):
         time: _timestamp_pb2.Timestamp | None = ...,
         versions: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         elapsed_ms: _builtins.int = ...,
+        hypothetical: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed_ms", b"elapsed_ms", "log_head", b"log_head", "requester", b"requester", "revision", b"revision", "time", b"time", "versions", b"versions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed_ms", b"elapsed_ms", "hypothetical", b"hypothetical", "log_head", b"log_head", "requester", b"requester", "revision", b"revision", "time", b"time", "versions", b"versions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

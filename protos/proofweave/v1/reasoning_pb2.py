@@ -26,15 +26,19 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from proofweave.v1 import common_pb2 as proofweave_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dproofweave/v1/reasoning.proto\x12\rproofweave.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1aproofweave/v1/common.proto\"b\n\x04Plan\x12\x15\n\runderstood_as\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12&\n\x05steps\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05rules\x18\x04 \x01(\t\"U\n\x13PlanQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\x12\n\n\x02\x61t\x18\x04 \x01(\t\"=\n\x14PlanQuestionResponse\x12%\n\x08readings\x18\x01 \x03(\x0b\x32\x13.proofweave.v1.Plan\"\xa2\x01\n\x12\x41skQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\x12%\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x05 \x01(\x0e\x32\x15.proofweave.v1.Engine\x12\n\n\x02\x61t\x18\x06 \x01(\t\"W\n\x07Reading\x12!\n\x04plan\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Plan\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.Decision\"?\n\x13\x41skQuestionResponse\x12(\n\x08readings\x18\x01 \x03(\x0b\x32\x16.proofweave.v1.Reading\"\xdc\x01\n\x04Goal\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12\x10\n\x06policy\x18\x03 \x01(\tH\x00\x12\x15\n\x0bpolicy_text\x18\x04 \x01(\tH\x00\x12\x14\n\nhypergraph\x18\x05 \x01(\x0cH\x00\x12\x12\n\nfacts_text\x18\x06 \x01(\t\x12\x13\n\x0b\x61ssumptions\x18\x07 \x03(\t\x12\x10\n\x08valid_on\x18\x08 \x01(\t\x12\x13\n\x0bpolicy_name\x18\t \x01(\t\x12\x12\n\nfacts_name\x18\n \x01(\t\x12\n\n\x02\x61t\x18\x0b \x01(\tB\x07\n\x05rules\"\x83\x01\n\x10ProveGoalRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x03 \x01(\x0e\x32\x15.proofweave.v1.Engine\">\n\x11ProveGoalResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\"\x99\x01\n\x16\x42\x61tchProveGoalsRequest\x12\"\n\x05under\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12\r\n\x05goals\x18\x02 \x03(\t\x12%\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x04 \x01(\x0e\x32\x15.proofweave.v1.Engine\"\x8a\x01\n\x17\x42\x61tchProveGoalsResponse\x12\r\n\x05index\x18\x01 \x01(\x05\x12+\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.DecisionH\x00\x12)\n\x07problem\x18\x03 \x01(\x0b\x32\x16.proofweave.v1.ProblemH\x00\x42\x08\n\x06result\"\x84\x01\n\x15StreamSupportsRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\x12\x14\n\x0cresume_token\x18\x04 \x01(\t\"M\n\x0bSupportLeaf\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x61tom\x18\x02 \x01(\t\x12$\n\x06quotes\x18\x03 \x03(\x0b\x32\x14.proofweave.v1.Quote\"D\n\x07Support\x12\r\n\x05index\x18\x01 \x01(\x05\x12*\n\x06leaves\x18\x02 \x03(\x0b\x32\x1a.proofweave.v1.SupportLeaf\"D\n\x0bSupportsEnd\x12\x10\n\x08\x63omplete\x18\x01 \x01(\x08\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\"y\n\x16StreamSupportsResponse\x12)\n\x07support\x18\x01 \x01(\x0b\x32\x16.proofweave.v1.SupportH\x00\x12)\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x1a.proofweave.v1.SupportsEndH\x00\x42\t\n\x07\x63ontent\"m\n\x14\x45xplainWhyNotRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\"\x17\n\x06Repair\x12\r\n\x05\x66\x61\x63ts\x18\x01 \x03(\t\"|\n\x15\x45xplainWhyNotResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12&\n\x07repairs\x18\x02 \x03(\x0b\x32\x15.proofweave.v1.Repair\x12\x10\n\x08\x63omplete\x18\x03 \x01(\x08*m\n\x06\x45ngine\x12\x16\n\x12\x45NGINE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45NGINE_AUTO\x10\x01\x12\x11\n\rENGINE_CLINGO\x10\x02\x12\x11\n\rENGINE_LINEAR\x10\x03\x12\x14\n\x10\x45NGINE_PYDATALOG\x10\x04\x32\xb2\x04\n\x10ReasoningService\x12W\n\x0cPlanQuestion\x12\".proofweave.v1.PlanQuestionRequest\x1a#.proofweave.v1.PlanQuestionResponse\x12T\n\x0b\x41skQuestion\x12!.proofweave.v1.AskQuestionRequest\x1a\".proofweave.v1.AskQuestionResponse\x12N\n\tProveGoal\x12\x1f.proofweave.v1.ProveGoalRequest\x1a .proofweave.v1.ProveGoalResponse\x12\x62\n\x0f\x42\x61tchProveGoals\x12%.proofweave.v1.BatchProveGoalsRequest\x1a&.proofweave.v1.BatchProveGoalsResponse0\x01\x12_\n\x0eStreamSupports\x12$.proofweave.v1.StreamSupportsRequest\x1a%.proofweave.v1.StreamSupportsResponse0\x01\x12Z\n\rExplainWhyNot\x12#.proofweave.v1.ExplainWhyNotRequest\x1a$.proofweave.v1.ExplainWhyNotResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dproofweave/v1/reasoning.proto\x12\rproofweave.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1aproofweave/v1/common.proto\"b\n\x04Plan\x12\x15\n\runderstood_as\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12&\n\x05steps\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05rules\x18\x04 \x01(\t\"U\n\x13PlanQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\x12\n\n\x02\x61t\x18\x04 \x01(\t\"=\n\x14PlanQuestionResponse\x12%\n\x08readings\x18\x01 \x03(\x0b\x32\x13.proofweave.v1.Plan\"\xa2\x01\n\x12\x41skQuestionRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x10\n\x08valid_on\x18\x03 \x01(\t\x12%\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x05 \x01(\x0e\x32\x15.proofweave.v1.Engine\x12\n\n\x02\x61t\x18\x06 \x01(\t\"W\n\x07Reading\x12!\n\x04plan\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Plan\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.Decision\"?\n\x13\x41skQuestionResponse\x12(\n\x08readings\x18\x01 \x03(\x0b\x32\x16.proofweave.v1.Reading\"\xf1\x01\n\x04Goal\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12\x10\n\x06policy\x18\x03 \x01(\tH\x00\x12\x15\n\x0bpolicy_text\x18\x04 \x01(\tH\x00\x12\x14\n\nhypergraph\x18\x05 \x01(\x0cH\x00\x12\x12\n\nfacts_text\x18\x06 \x01(\t\x12\x13\n\x0b\x61ssumptions\x18\x07 \x03(\t\x12\x10\n\x08valid_on\x18\x08 \x01(\t\x12\x13\n\x0bpolicy_name\x18\t \x01(\t\x12\x12\n\nfacts_name\x18\n \x01(\t\x12\n\n\x02\x61t\x18\x0b \x01(\t\x12\x13\n\x0bretractions\x18\x0c \x03(\tB\x07\n\x05rules\"\x83\x01\n\x10ProveGoalRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x03 \x01(\x0e\x32\x15.proofweave.v1.Engine\">\n\x11ProveGoalResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\"\x99\x01\n\x16\x42\x61tchProveGoalsRequest\x12\"\n\x05under\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12\r\n\x05goals\x18\x02 \x03(\t\x12%\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12%\n\x06\x65ngine\x18\x04 \x01(\x0e\x32\x15.proofweave.v1.Engine\"\x8a\x01\n\x17\x42\x61tchProveGoalsResponse\x12\r\n\x05index\x18\x01 \x01(\x05\x12+\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.DecisionH\x00\x12)\n\x07problem\x18\x03 \x01(\x0b\x32\x16.proofweave.v1.ProblemH\x00\x42\x08\n\x06result\"\x84\x01\n\x15StreamSupportsRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\x12\x14\n\x0cresume_token\x18\x04 \x01(\t\"M\n\x0bSupportLeaf\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x61tom\x18\x02 \x01(\t\x12$\n\x06quotes\x18\x03 \x03(\x0b\x32\x14.proofweave.v1.Quote\"D\n\x07Support\x12\r\n\x05index\x18\x01 \x01(\x05\x12*\n\x06leaves\x18\x02 \x03(\x0b\x32\x1a.proofweave.v1.SupportLeaf\"D\n\x0bSupportsEnd\x12\x10\n\x08\x63omplete\x18\x01 \x01(\x08\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\"y\n\x16StreamSupportsResponse\x12)\n\x07support\x18\x01 \x01(\x0b\x32\x16.proofweave.v1.SupportH\x00\x12)\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x1a.proofweave.v1.SupportsEndH\x00\x42\t\n\x07\x63ontent\"m\n\x14\x45xplainWhyNotRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x03 \x01(\x05\"\x17\n\x06Repair\x12\r\n\x05\x66\x61\x63ts\x18\x01 \x03(\t\"\x90\x01\n\x15\x45xplainWhyNotResponse\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12&\n\x07repairs\x18\x02 \x03(\x0b\x32\x15.proofweave.v1.Repair\x12\x10\n\x08\x63omplete\x18\x03 \x01(\x08\x12\x12\n\noptimality\x18\x04 \x01(\t\"|\n\x14\x43ontrastGoalsRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12\r\n\x05other\x18\x02 \x01(\t\x12%\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x15.proofweave.v1.Budget\x12\x0b\n\x03\x63\x61p\x18\x04 \x01(\x05\"\xda\x01\n\x0c\x43ontrastItem\x12\x13\n\x0brequirement\x18\x01 \x01(\t\x12\x13\n\x0b\x63ounterpart\x18\x02 \x01(\t\x12\x0c\n\x04rule\x18\x03 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12\x0f\n\x07part_of\x18\x05 \x01(\x05\x12\x0f\n\x07is_fact\x18\x06 \x01(\x08\x12+\n\x04\x63ode\x18\x07 \x01(\x0e\x32\x1d.proofweave.v1.AbstentionCode\x12\x0e\n\x06\x64\x65tail\x18\x08 \x01(\t\x12$\n\x06quotes\x18\t \x03(\x0b\x32\x14.proofweave.v1.Quote\"\x99\x02\n\x15\x43ontrastGoalsResponse\x12)\n\x04kind\x18\x01 \x01(\x0e\x32\x1b.proofweave.v1.ContrastKind\x12%\n\x04goal\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12&\n\x05other\x18\x03 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12\x30\n\x0b\x64ifferences\x18\x04 \x03(\x0b\x32\x1b.proofweave.v1.ContrastItem\x12&\n\x07repairs\x18\x05 \x03(\x0b\x32\x15.proofweave.v1.Repair\x12\x12\n\noptimality\x18\x06 \x01(\t\x12\x18\n\x10repairs_complete\x18\x07 \x01(\x08\"_\n\x13StreamLeavesRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12%\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x15.proofweave.v1.Budget\"\xb7\x01\n\x04Loss\x12\'\n\x07verdict\x18\x01 \x01(\x0e\x32\x16.proofweave.v1.Verdict\x12+\n\x04\x63ode\x18\x02 \x01(\x0e\x32\x1d.proofweave.v1.AbstentionCode\x12,\n\x04open\x18\x03 \x03(\x0b\x32\x1e.proofweave.v1.OpenRequirement\x12+\n\x07support\x18\x04 \x03(\x0b\x32\x1a.proofweave.v1.SupportLeaf\"\xad\x01\n\x0bLeafWitness\x12\r\n\x05index\x18\x01 \x01(\x05\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x12(\n\x04leaf\x18\x03 \x01(\x0b\x32\x1a.proofweave.v1.SupportLeaf\x12+\n\x0ein_certificate\x18\x04 \x01(\x0b\x32\x13.proofweave.v1.Loss\x12)\n\x0cin_knowledge\x18\x05 \x01(\x0b\x32\x13.proofweave.v1.Loss\"z\n\x14StreamLeavesResponse\x12+\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x17.proofweave.v1.DecisionH\x00\x12*\n\x04leaf\x18\x02 \x01(\x0b\x32\x1a.proofweave.v1.LeafWitnessH\x00\x42\t\n\x07\x63ontent\"\x8b\x01\n\nStandpoint\x12\x10\n\x08revision\x18\x01 \x01(\t\x12\x10\n\x08valid_on\x18\x02 \x01(\t\x12\x10\n\x06policy\x18\x03 \x01(\tH\x00\x12\x15\n\x0bpolicy_text\x18\x04 \x01(\tH\x00\x12\x12\n\x08\x64\x65\x63ision\x18\x05 \x01(\tH\x00\x12\x13\n\x0bpolicy_name\x18\x06 \x01(\tB\x07\n\x05rules\"\xb7\x01\n\x16\x43ompareVerdictsRequest\x12!\n\x04goal\x18\x01 \x01(\x0b\x32\x13.proofweave.v1.Goal\x12(\n\x05\x66irst\x18\x02 \x01(\x0b\x32\x19.proofweave.v1.Standpoint\x12)\n\x06second\x18\x03 \x01(\x0b\x32\x19.proofweave.v1.Standpoint\x12%\n\x06\x62udget\x18\x04 \x01(\x0b\x32\x15.proofweave.v1.Budget\"\x9e\x01\n\x04\x46lip\x12\x0c\n\x04side\x18\x01 \x01(\x05\x12&\n\x04step\x18\x02 \x01(\x0b\x32\x18.proofweave.v1.ProofStep\x12\'\n\x05\x63\x61use\x18\x03 \x01(\x0e\x32\x18.proofweave.v1.FlipCause\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\t\x12\'\n\x05\x63hain\x18\x05 \x03(\x0b\x32\x18.proofweave.v1.ProofStep\"\xb6\x01\n\x17\x43ompareVerdictsResponse\x12\x11\n\tunchanged\x18\x01 \x01(\x08\x12&\n\x05\x66irst\x18\x02 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12\'\n\x06second\x18\x03 \x01(\x0b\x32\x17.proofweave.v1.Decision\x12\"\n\x05\x66lips\x18\x04 \x03(\x0b\x32\x13.proofweave.v1.Flip\x12\x13\n\x0b\x64ifferences\x18\x05 \x03(\t*m\n\x06\x45ngine\x12\x16\n\x12\x45NGINE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45NGINE_AUTO\x10\x01\x12\x11\n\rENGINE_CLINGO\x10\x02\x12\x11\n\rENGINE_LINEAR\x10\x03\x12\x14\n\x10\x45NGINE_PYDATALOG\x10\x04*\x90\x01\n\x0c\x43ontrastKind\x12\x1d\n\x19\x43ONTRAST_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15\x43ONTRAST_KIND_DIFFERS\x10\x01\x12 \n\x1c\x43ONTRAST_KIND_BOTH_CERTIFIED\x10\x02\x12$\n CONTRAST_KIND_GOAL_NOT_CERTIFIED\x10\x03*\x9d\x02\n\tFlipCause\x12\x1a\n\x16\x46LIP_CAUSE_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x46LIP_CAUSE_STATEMENT_ABSENT\x10\x01\x12\x17\n\x13\x46LIP_CAUSE_VALIDITY\x10\x02\x12\x13\n\x0f\x46LIP_CAUSE_RULE\x10\x03\x12\x17\n\x13\x46LIP_CAUSE_CONFLICT\x10\x04\x12\x16\n\x12\x46LIP_CAUSE_ABSENCE\x10\x05\x12\x12\n\x0e\x46LIP_CAUSE_DAY\x10\x06\x12\x1b\n\x17\x46LIP_CAUSE_OUT_OF_SCOPE\x10\x07\x12\x16\n\x12\x46LIP_CAUSE_REQUEST\x10\x08\x12\x15\n\x11\x46LIP_CAUSE_BUDGET\x10\t\x12\x14\n\x10\x46LIP_CAUSE_OTHER\x10\n2\xcb\x06\n\x10ReasoningService\x12W\n\x0cPlanQuestion\x12\".proofweave.v1.PlanQuestionRequest\x1a#.proofweave.v1.PlanQuestionResponse\x12T\n\x0b\x41skQuestion\x12!.proofweave.v1.AskQuestionRequest\x1a\".proofweave.v1.AskQuestionResponse\x12N\n\tProveGoal\x12\x1f.proofweave.v1.ProveGoalRequest\x1a .proofweave.v1.ProveGoalResponse\x12\x62\n\x0f\x42\x61tchProveGoals\x12%.proofweave.v1.BatchProveGoalsRequest\x1a&.proofweave.v1.BatchProveGoalsResponse0\x01\x12_\n\x0eStreamSupports\x12$.proofweave.v1.StreamSupportsRequest\x1a%.proofweave.v1.StreamSupportsResponse0\x01\x12Z\n\rExplainWhyNot\x12#.proofweave.v1.ExplainWhyNotRequest\x1a$.proofweave.v1.ExplainWhyNotResponse\x12Z\n\rContrastGoals\x12#.proofweave.v1.ContrastGoalsRequest\x1a$.proofweave.v1.ContrastGoalsResponse\x12Y\n\x0cStreamLeaves\x12\".proofweave.v1.StreamLeavesRequest\x1a#.proofweave.v1.StreamLeavesResponse0\x01\x12`\n\x0f\x43ompareVerdicts\x12%.proofweave.v1.CompareVerdictsRequest\x1a&.proofweave.v1.CompareVerdictsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proofweave.v1.reasoning_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ENGINE']._serialized_start=2132
-  _globals['_ENGINE']._serialized_end=2241
+  _globals['_ENGINE']._serialized_start=4062
+  _globals['_ENGINE']._serialized_end=4171
+  _globals['_CONTRASTKIND']._serialized_start=4174
+  _globals['_CONTRASTKIND']._serialized_end=4318
+  _globals['_FLIPCAUSE']._serialized_start=4321
+  _globals['_FLIPCAUSE']._serialized_end=4606
   _globals['_PLAN']._serialized_start=106
   _globals['_PLAN']._serialized_end=204
   _globals['_PLANQUESTIONREQUEST']._serialized_start=206
@@ -48,31 +52,53 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ASKQUESTIONRESPONSE']._serialized_start=610
   _globals['_ASKQUESTIONRESPONSE']._serialized_end=673
   _globals['_GOAL']._serialized_start=676
-  _globals['_GOAL']._serialized_end=896
-  _globals['_PROVEGOALREQUEST']._serialized_start=899
-  _globals['_PROVEGOALREQUEST']._serialized_end=1030
-  _globals['_PROVEGOALRESPONSE']._serialized_start=1032
-  _globals['_PROVEGOALRESPONSE']._serialized_end=1094
-  _globals['_BATCHPROVEGOALSREQUEST']._serialized_start=1097
-  _globals['_BATCHPROVEGOALSREQUEST']._serialized_end=1250
-  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_start=1253
-  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_end=1391
-  _globals['_STREAMSUPPORTSREQUEST']._serialized_start=1394
-  _globals['_STREAMSUPPORTSREQUEST']._serialized_end=1526
-  _globals['_SUPPORTLEAF']._serialized_start=1528
-  _globals['_SUPPORTLEAF']._serialized_end=1605
-  _globals['_SUPPORT']._serialized_start=1607
-  _globals['_SUPPORT']._serialized_end=1675
-  _globals['_SUPPORTSEND']._serialized_start=1677
-  _globals['_SUPPORTSEND']._serialized_end=1745
-  _globals['_STREAMSUPPORTSRESPONSE']._serialized_start=1747
-  _globals['_STREAMSUPPORTSRESPONSE']._serialized_end=1868
-  _globals['_EXPLAINWHYNOTREQUEST']._serialized_start=1870
-  _globals['_EXPLAINWHYNOTREQUEST']._serialized_end=1979
-  _globals['_REPAIR']._serialized_start=1981
-  _globals['_REPAIR']._serialized_end=2004
-  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_start=2006
-  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_end=2130
-  _globals['_REASONINGSERVICE']._serialized_start=2244
-  _globals['_REASONINGSERVICE']._serialized_end=2806
+  _globals['_GOAL']._serialized_end=917
+  _globals['_PROVEGOALREQUEST']._serialized_start=920
+  _globals['_PROVEGOALREQUEST']._serialized_end=1051
+  _globals['_PROVEGOALRESPONSE']._serialized_start=1053
+  _globals['_PROVEGOALRESPONSE']._serialized_end=1115
+  _globals['_BATCHPROVEGOALSREQUEST']._serialized_start=1118
+  _globals['_BATCHPROVEGOALSREQUEST']._serialized_end=1271
+  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_start=1274
+  _globals['_BATCHPROVEGOALSRESPONSE']._serialized_end=1412
+  _globals['_STREAMSUPPORTSREQUEST']._serialized_start=1415
+  _globals['_STREAMSUPPORTSREQUEST']._serialized_end=1547
+  _globals['_SUPPORTLEAF']._serialized_start=1549
+  _globals['_SUPPORTLEAF']._serialized_end=1626
+  _globals['_SUPPORT']._serialized_start=1628
+  _globals['_SUPPORT']._serialized_end=1696
+  _globals['_SUPPORTSEND']._serialized_start=1698
+  _globals['_SUPPORTSEND']._serialized_end=1766
+  _globals['_STREAMSUPPORTSRESPONSE']._serialized_start=1768
+  _globals['_STREAMSUPPORTSRESPONSE']._serialized_end=1889
+  _globals['_EXPLAINWHYNOTREQUEST']._serialized_start=1891
+  _globals['_EXPLAINWHYNOTREQUEST']._serialized_end=2000
+  _globals['_REPAIR']._serialized_start=2002
+  _globals['_REPAIR']._serialized_end=2025
+  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_start=2028
+  _globals['_EXPLAINWHYNOTRESPONSE']._serialized_end=2172
+  _globals['_CONTRASTGOALSREQUEST']._serialized_start=2174
+  _globals['_CONTRASTGOALSREQUEST']._serialized_end=2298
+  _globals['_CONTRASTITEM']._serialized_start=2301
+  _globals['_CONTRASTITEM']._serialized_end=2519
+  _globals['_CONTRASTGOALSRESPONSE']._serialized_start=2522
+  _globals['_CONTRASTGOALSRESPONSE']._serialized_end=2803
+  _globals['_STREAMLEAVESREQUEST']._serialized_start=2805
+  _globals['_STREAMLEAVESREQUEST']._serialized_end=2900
+  _globals['_LOSS']._serialized_start=2903
+  _globals['_LOSS']._serialized_end=3086
+  _globals['_LEAFWITNESS']._serialized_start=3089
+  _globals['_LEAFWITNESS']._serialized_end=3262
+  _globals['_STREAMLEAVESRESPONSE']._serialized_start=3264
+  _globals['_STREAMLEAVESRESPONSE']._serialized_end=3386
+  _globals['_STANDPOINT']._serialized_start=3389
+  _globals['_STANDPOINT']._serialized_end=3528
+  _globals['_COMPAREVERDICTSREQUEST']._serialized_start=3531
+  _globals['_COMPAREVERDICTSREQUEST']._serialized_end=3714
+  _globals['_FLIP']._serialized_start=3717
+  _globals['_FLIP']._serialized_end=3875
+  _globals['_COMPAREVERDICTSRESPONSE']._serialized_start=3878
+  _globals['_COMPAREVERDICTSRESPONSE']._serialized_end=4060
+  _globals['_REASONINGSERVICE']._serialized_start=4609
+  _globals['_REASONINGSERVICE']._serialized_end=5452
 # @@protoc_insertion_point(module_scope)
