@@ -253,7 +253,7 @@ def _taxonomy(dimension: Dimension, namespace: str) -> dict[str, _Class]:
         return classes
 
     def make(label: str, parents: Sequence[_Class]) -> _Class:
-        local = iri.entity_iri(namespace, label).removeprefix(namespace)
+        local = iri.encoded_name(label)
         made = types.new_class(local, tuple(parents))
         owlready2.label[made] = [label]
         return made
