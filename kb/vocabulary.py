@@ -46,7 +46,9 @@ DOCUMENT_PREFIX = "doc:"
 
 _NAMESPACE = re.compile(r"[a-z][a-z0-9+.-]*:[^\s<>\"{}|^`\\#]*[/#]\Z", re.ASCII | re.IGNORECASE)
 _PART = r"(?:[A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|[\u00a1-\ud7ff\uf900-\ufdcf])*"
-_WEB_ADDRESS = re.compile(rf"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?]{_PART})?(?:#{_PART})?\Z", re.ASCII)
+_WEB_ADDRESS = re.compile(
+    rf"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?]{_PART})?(?:#{_PART})?\Z", re.ASCII
+)
 _SOURCE = "ni:///sha-256;"
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
 _STATEMENT_ID = re.compile(r"st:([0-9a-f]{32})\Z", re.ASCII)

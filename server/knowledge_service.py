@@ -13,7 +13,8 @@ from kb.table_mapping import read_mapping
 
 from .calls import Desk, check_call
 from .errors import RequestRejected
-from .ingestion import Upload, import_upload, ingest_upload, summarise, uploads
+from .imports import import_request, import_upload
+from .ingestion import Upload, ingest_upload, summarise, uploads
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
 from .operations import Operations
@@ -63,12 +64,14 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
                 yield response
         linked = knowledge.link_titles(run=self._desk.requester(context))
         revision = str(knowledge.base.revision)
-        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, linked, revision=revision))
+        packs = knowledge.packs.packs
+        summary = summarise(outcomes, linked, revision=revision, packs=packs)
+        yield pb.IngestDocumentsResponse(summary=summary)
 
     def ImportStatements(  # noqa: N802
         self, request_iterator: Iterator[pb.ImportStatementsRequest], context: Context
     ) -> pb.ImportStatementsResponse:
-        """Take a table and import it as an operation."""
+        """Take a table or RDF and import it as an operation."""
         first = next(request_iterator, None)
         if first is None or first.WhichOneof("content") != "start":
             raise RequestRejected("the upload does not begin with its start message")
@@ -81,10 +84,11 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
             if first.start.mapping
             else None
         )
+        wanted = import_request(first.start, mapping)
         run = self._desk.requester(context)
         operation = self._operations.start(
             knowledge.name,
-            lambda progress: import_upload(knowledge, upload, mapping, run=run, progress=progress),
+            lambda progress: import_upload(knowledge, upload, wanted, run=run, progress=progress),
         )
         return pb.ImportStatementsResponse(operation=operation)
 

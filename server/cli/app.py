@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..versions import VERSIONS
-from . import ask, certificate, graph, ingest, lattice, local, log, pack, policy, prove
+from . import ask, certificate, graph, imports, ingest, lattice, local, log, pack, policy, prove
 
 EPILOG = "Exit codes: 0 certified or done, 1 error, 2 usage, 3 abstained, 4 refuted, 5 rejected."
 
@@ -44,7 +44,7 @@ def build() -> typer.Typer:
     commands: tuple[tuple[str, Callable[..., None]], ...] = (
         ("init", local.init),
         ("ingest", ingest.ingest),
-        ("import", ingest.import_table),
+        ("import", imports.import_file),
         ("ask", ask.ask),
         ("plan", ask.plan),
         ("prove", prove.prove),
