@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     | (?P<directive>@(?:prefix|base|version)\b)
     | (?P<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
     | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+ | [+-]?\d*\.\d+ | [+-]?\d+(?!\w))
-    | (?P<name>(?:[^\W\d_](?:[\w.·-]*[\w·-])?)?:
+    | (?P<name>(?:[^\W\d_](?:[\w.·-]{0,99}[\w·-])?)?:
         (?:(?:[\w:]|%[0-9A-Fa-f]{2}|\\.)(?:(?:[\w:.·-]|%[0-9A-Fa-f]{2}|\\.)*
            (?:[\w:·-]|%[0-9A-Fa-f]{2}|\\.))?)?)
     | (?P<word>[A-Za-z]\w*)
@@ -33,6 +33,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# a prefix of at most 101 characters, so that no text is looked at again and again
 _TERMS = ("iri", "blank", "name")
 _KEYWORDS = ("PREFIX", "BASE", "VERSION")
 
