@@ -30,7 +30,7 @@ _BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClas
 _ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
 """Standard properties that a statement of these dimensions implies."""
 
-_ROW_READERS = "table/"
+_ROW_READERS = ("table/", "rdf/")
 
 
 def is_plain(statement: Statement) -> bool:

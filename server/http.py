@@ -27,6 +27,8 @@ from starlette.routing import Route
 from kb.errors import FormatUnavailable, ProofweaveError
 
 from .auth import permit, requester
+from .errors import RequestRejected
+from .json_message import read_message
 from .knowledge import Knowledge, KnowledgeBases
 from .names import ANY
 from .settings import Settings
@@ -69,11 +71,9 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         if found is None:
             return _problem(HTTPStatus.NOT_FOUND, "NOT_FOUND", "there is no such method")
         try:
-            message = json_format.Parse(
-                await request.body() or b"{}", GetMessageClass(found.input_type)()
-            )
-        except json_format.ParseError as error:
-            return _problem(HTTPStatus.BAD_REQUEST, "REQUEST_REJECTED", str(error))
+            message = read_message(await request.body(), found.input_type)
+        except RequestRejected as error:
+            return _failed(error)
         token = request.headers.get("authorization")
         metadata = (("authorization", token),) if token else ()
         path = f"/{found.containing_service.full_name}/{found.name}"

@@ -13,7 +13,8 @@ from kb.errors import NotFound
 from . import removals
 from .calls import Desk, check_call
 from .errors import RequestRejected
-from .ingestion import Upload, ingest_upload, mapping_of, summarise, uploads
+from .imports import import_request
+from .ingestion import Upload, ingest_upload, summarise, uploads
 from .knowledge import Knowledge
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
@@ -67,12 +68,14 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
                 yield response
         linked = knowledge.link_titles(run=self._desk.requester(context))
         revision = str(knowledge.base.revision)
-        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, linked, revision=revision))
+        packs = knowledge.packs.packs
+        summary = summarise(outcomes, linked, revision=revision, packs=packs)
+        yield pb.IngestDocumentsResponse(summary=summary)
 
     def ImportStatements(  # noqa: N802
         self, request_iterator: Iterator[pb.ImportStatementsRequest], context: Context
     ) -> pb.ImportStatementsResponse:
-        """Take a table and import it as an operation."""
+        """Take a table or RDF and import it as an operation."""
         first = next(request_iterator, None)
         if first is None or first.WhichOneof("content") != "start":
             raise RequestRejected("the upload does not begin with its start message")
@@ -81,7 +84,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         for request in request_iterator:
             upload.add(request.chunk)
         order = ImportOrder(first.start, upload.content(), self._desk.requester(context))
-        mapping_of(order.start)  # what cannot be read is refused now, not when its turn comes
+        import_request(order.start)  # what cannot be read is refused now, not when its turn comes
         return pb.ImportStatementsResponse(operation=self._operations.start(knowledge, order))
 
     def GetOperation(  # noqa: N802

@@ -31,7 +31,7 @@ from proofweave.v1 import (
 from .calls import Desk
 from .certificate_service import CertificateService
 from .errors import SettingsRejected
-from .ingestion import import_upload
+from .imports import import_upload
 from .interceptors import CallInterceptor
 from .knowledge import KnowledgeBases, open_knowledge
 from .knowledge_service import KnowledgeService

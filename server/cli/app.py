@@ -13,6 +13,7 @@ from . import (
     certificate,
     diff,
     graph,
+    imports,
     ingest,
     lattice,
     listing,
@@ -60,7 +61,7 @@ def build() -> typer.Typer:
     commands: tuple[tuple[str, Callable[..., None]], ...] = (
         ("init", local.init),
         ("ingest", ingest.ingest),
-        ("import", ingest.import_table),
+        ("import", imports.import_file),
         ("ask", ask.ask),
         ("plan", ask.plan),
         ("prove", prove.prove),

@@ -323,6 +323,8 @@ class DocumentAdmitted(_message.Message):
     REJECTED_BY_REASON_FIELD_NUMBER: _builtins.int
     MAPPING_FIELD_NUMBER: _builtins.int
     UNDEFINED_COLUMNS_FIELD_NUMBER: _builtins.int
+    DEFINED_DIMENSIONS_FIELD_NUMBER: _builtins.int
+    REFUSED_FIELD_NUMBER: _builtins.int
     is_new: _builtins.bool
     """Whether the document was new; false for a second upload of the same bytes."""
     statements_inserted: _builtins.int
@@ -343,6 +345,14 @@ class DocumentAdmitted(_message.Message):
     def undefined_columns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Columns of a table that gave dimensions which nobody has defined."""
 
+    @_builtins.property
+    def defined_dimensions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Dimensions that an import of RDF defined, by name."""
+
+    @_builtins.property
+    def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedReason]:
+        """Of an import: why something was refused, the most frequent first; at most 100 reasons."""
+
     def __init__(
         self,
         *,
@@ -354,14 +364,46 @@ class DocumentAdmitted(_message.Message):
         rejected_by_reason: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         mapping: _builtins.str = ...,
         undefined_columns: _abc.Iterable[_builtins.str] | None = ...,
+        defined_dimensions: _abc.Iterable[_builtins.str] | None = ...,
+        refused: _abc.Iterable[Global___RefusedReason] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "is_new", b"is_new", "mapping", b"mapping", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known", "undefined_columns", b"undefined_columns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["defined_dimensions", b"defined_dimensions", "document", b"document", "is_new", b"is_new", "mapping", b"mapping", "refused", b"refused", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known", "undefined_columns", b"undefined_columns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DocumentAdmitted: _TypeAlias = DocumentAdmitted  # noqa: Y015
+
+@_typing.final
+class RefusedReason(_message.Message):
+    """Why rows or triples were refused."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    LINES_FIELD_NUMBER: _builtins.int
+    reason: _builtins.str
+    count: _builtins.int
+    @_builtins.property
+    def lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The first lines, from 1."""
+
+    def __init__(
+        self,
+        *,
+        reason: _builtins.str = ...,
+        count: _builtins.int = ...,
+        lines: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "lines", b"lines", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RefusedReason: _TypeAlias = RefusedReason  # noqa: Y015
 
 @_typing.final
 class DocumentOutcome(_message.Message):
@@ -429,6 +471,7 @@ class IngestSummary(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     LINKS_ASSERTED_FIELD_NUMBER: _builtins.int
     LINKS_WITHDRAWN_FIELD_NUMBER: _builtins.int
+    HINT_FIELD_NUMBER: _builtins.int
     documents_admitted: _builtins.int
     documents_new: _builtins.int
     documents_rejected: _builtins.int
@@ -440,6 +483,8 @@ class IngestSummary(_message.Message):
     withdrawn because another passage may be meant as well.
     """
     links_withdrawn: _builtins.int
+    hint: _builtins.str
+    """What to do where documents were read and nothing was stated in any; else empty."""
     @_builtins.property
     def rejected_by_reason(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
     def __init__(
@@ -454,10 +499,11 @@ class IngestSummary(_message.Message):
         revision: _builtins.str = ...,
         links_asserted: _builtins.int = ...,
         links_withdrawn: _builtins.int = ...,
+        hint: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "links_asserted", b"links_asserted", "links_withdrawn", b"links_withdrawn", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "hint", b"hint", "links_asserted", b"links_asserted", "links_withdrawn", b"links_withdrawn", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -535,6 +581,9 @@ class ImportStart(_message.Message):
     FILE_FIELD_NUMBER: _builtins.int
     MAPPING_FIELD_NUMBER: _builtins.int
     MAPPING_NAME_FIELD_NUMBER: _builtins.int
+    DEFINE_FIELD_NUMBER: _builtins.int
+    LANGUAGES_FIELD_NUMBER: _builtins.int
+    ENTITY_PREFIXES_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     mapping: _builtins.str
     """What the columns mean, in YAML; empty: the header names the dimensions, the first column the
@@ -542,8 +591,22 @@ class ImportStart(_message.Message):
     """
     mapping_name: _builtins.str
     """Name of the mapping's file, for messages."""
+    define: _builtins.bool
+    """Of RDF: define the predicates that nobody has defined, by the kind of their values. Else they
+    are refused, with the nearest names.
+    """
     @_builtins.property
     def file(self) -> _common_pb2.FileHeader: ...
+    @_builtins.property
+    def languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of RDF: take of the literals that have a language only those in these; empty: all."""
+
+    @_builtins.property
+    def entity_prefixes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of RDF: beginnings of IRIs behind which the name of the entity stands. Other IRIs outside the
+        namespace of the knowledge base are names as they are.
+        """
+
     def __init__(
         self,
         *,
@@ -551,10 +614,13 @@ class ImportStart(_message.Message):
         file: _common_pb2.FileHeader | None = ...,
         mapping: _builtins.str = ...,
         mapping_name: _builtins.str = ...,
+        define: _builtins.bool = ...,
+        languages: _abc.Iterable[_builtins.str] | None = ...,
+        entity_prefixes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "mapping", b"mapping", "mapping_name", b"mapping_name", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["define", b"define", "entity_prefixes", b"entity_prefixes", "file", b"file", "languages", b"languages", "mapping", b"mapping", "mapping_name", b"mapping_name", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -163,7 +163,7 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ImportStatements(self, request_iterator, context):
-        """Upload one table or taxonomy and turn its rows into statements, as an operation.
+        """Upload one table or RDF document and turn its rows or triples into statements, as an operation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

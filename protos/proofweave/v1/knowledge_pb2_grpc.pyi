@@ -36,7 +36,7 @@ class KnowledgeServiceStub:
     and a bad one does not stop the rest. The last message is the summary.
     """
     ImportStatements: _grpc.StreamUnaryMultiCallable[_knowledge_pb2.ImportStatementsRequest, _knowledge_pb2.ImportStatementsResponse]
-    """Upload one table or taxonomy and turn its rows into statements, as an operation."""
+    """Upload one table or RDF document and turn its rows or triples into statements, as an operation."""
     GetOperation: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetOperationRequest, _knowledge_pb2.GetOperationResponse]
     ListOperations: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListOperationsRequest, _knowledge_pb2.ListOperationsResponse]
     CancelOperation: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.CancelOperationRequest, _knowledge_pb2.CancelOperationResponse]
@@ -76,7 +76,7 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     and a bad one does not stop the rest. The last message is the summary.
     """
     ImportStatements: _aio.StreamUnaryMultiCallable[_knowledge_pb2.ImportStatementsRequest, _knowledge_pb2.ImportStatementsResponse]  # type: ignore[assignment]
-    """Upload one table or taxonomy and turn its rows into statements, as an operation."""
+    """Upload one table or RDF document and turn its rows or triples into statements, as an operation."""
     GetOperation: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetOperationRequest, _knowledge_pb2.GetOperationResponse]  # type: ignore[assignment]
     ListOperations: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListOperationsRequest, _knowledge_pb2.ListOperationsResponse]  # type: ignore[assignment]
     CancelOperation: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.CancelOperationRequest, _knowledge_pb2.CancelOperationResponse]  # type: ignore[assignment]
@@ -125,7 +125,7 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_knowledge_pb2.ImportStatementsRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.ImportStatementsResponse, _abc.Awaitable[_knowledge_pb2.ImportStatementsResponse]]:
-        """Upload one table or taxonomy and turn its rows into statements, as an operation."""
+        """Upload one table or RDF document and turn its rows or triples into statements, as an operation."""
 
     @_abc_1.abstractmethod
     def GetOperation(
