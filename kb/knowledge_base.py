@@ -21,6 +21,7 @@ from .asserted import Asserted
 from .database import open_database
 from .dimension import Dimension, dimension_from_json
 from .document import Document
+from .embedding import Embedder
 from .errors import AlreadyExists, LogCorrupt, NotFound
 from .journal import CHUNK, Admission, Grounded, Journal, no_document, standing_record
 from .lattice import Constraint, LatticeIndex
@@ -28,6 +29,7 @@ from .log import Log
 from .projections import Projections
 from .rdf import RdfProjection
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
+from .search import Place, Reach
 from .statement import Evidence, Statement
 from .store import Store
 from .verdicts import SignOffRecord, VerdictLog, VerdictRecord
@@ -60,13 +62,19 @@ class KnowledgeBase:
     Each reading sees what was committed when it began, and waits for no writer.
     """
 
-    def __init__(self, directory: Path, namespace: str, journal: Journal) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        namespace: str,
+        journal: Journal,
+        embedder: Embedder | None = None,
+    ) -> None:
         """Use `create` or `open`."""
         self._directory = directory
         self._namespace = namespace
         self._journal = journal
         self._verdicts = VerdictLog(directory)
-        self._projections = Projections(directory / "projections", namespace)
+        self._projections = Projections(directory / "projections", namespace, embedder)
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._text = lru_cache(maxsize=16)(self._read_text)
@@ -91,8 +99,8 @@ class KnowledgeBase:
         return cls(directory, namespace, journal)
 
     @classmethod
-    def open(cls, directory: Path) -> Self:
-        """Open the knowledge base of a directory.
+    def open(cls, directory: Path, *, embedder: Embedder | None = None) -> Self:
+        """Open the knowledge base of a directory; with an `embedder`, searches weigh vectors.
 
         Raises NotFound if there is none and LogCorrupt if its log does not reach its anchor.
         """
@@ -112,7 +120,7 @@ class KnowledgeBase:
         except Exception:
             connection.close()
             raise
-        return cls(directory, str(first.payload["namespace"]), journal)
+        return cls(directory, str(first.payload["namespace"]), journal, embedder)
 
     def close(self) -> None:
         """Close every file. Threads must have stopped reading."""
@@ -348,22 +356,31 @@ class KnowledgeBase:
 
     # ---- projections
 
-    def search(self, query: str, limit: int) -> tuple[Hit, ...]:
-        """Find the passages that best match the words of a text, best first.
+    def search(self, query: str, limit: int, *, reach: Reach = Reach.NAMED) -> tuple[Hit, ...]:
+        """Find the passages that best match a text, best first.
 
         Equal scores are ordered by source and position.
         """
         reading = self._reading
-        hits = []
-        for place in self._projections.search(reading.log, reading.store, query, limit):
+        texts: dict[str, str] = {}
+
+        def read(place: Place) -> str:
             record = reading.store.record(place.source_sha256)
             if record is None:  # erased since
-                continue
-            text = self.text(record.text_sha256)[place.start : place.end]
-            hits.append(
-                Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)
-            )
-        return tuple(hits)
+                return ""
+            text = texts.get(record.text_sha256)
+            if text is None:
+                text = texts[record.text_sha256] = self.text(record.text_sha256)
+            return text[place.start : place.end]
+
+        places = self._projections.search(
+            reading.log, reading.store, query, limit, reach=reach, read=read
+        )
+        return tuple(
+            Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)
+            for place in places
+            if (text := read(place))
+        )
 
     def meet(
         self, constraints: Iterable[Constraint], *, valid_on: datetime.date | None = None

@@ -9,33 +9,37 @@ from __future__ import annotations
 import datetime
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .dimension import dimension_from_json
+from .embedding import Embedder
 from .lattice import Constraint, LatticeIndex
 from .log import Event, Log
 from .rdf import RdfProjection
 from .rdf_quads import Triple
 from .records import EventKind
-from .search import Place, TextIndex
+from .search import Place, Reach, TextIndex
 from .store import Store
+from .vectors import WEIGHED, VectorIndex
 from .verdict_quads import certificate_triples, decision_triples, sign_off_triples
 from .verdicts import VerdictLog
 
 
 class Projections:
-    """RDF, text index and lattice index of one directory. `log` and `store` are only read.
+    """RDF, text index, vectors and lattice index of one directory. `log` and `store` are only read.
 
-    The lattice index lives in memory.
+    The lattice index lives in memory. There are vectors only with an `embedder`.
     """
 
-    def __init__(self, directory: Path, namespace: str) -> None:
+    def __init__(self, directory: Path, namespace: str, embedder: Embedder | None = None) -> None:
         self._directory = directory
         self._namespace = namespace
         self._lock = threading.RLock()
         self._rdf: RdfProjection | None = None
         self._text: TextIndex | None = None
+        self._embedder = embedder
+        self._vectors: VectorIndex | None = None
         self._lattice: tuple[int, LatticeIndex] | None = None
 
     def close(self) -> None:
@@ -43,11 +47,41 @@ class Projections:
         with self._lock:
             if self._rdf is not None:
                 self._rdf.close()
-            self._rdf = self._text = self._lattice = None
+            if self._vectors is not None:
+                self._vectors.close()
+            self._rdf = self._text = self._vectors = self._lattice = None
 
-    def search(self, log: Log, store: Store, query: str, limit: int) -> tuple[Place, ...]:
-        """Search the text index of all passages that stand."""
-        return self.text(log, store).search(query, limit)
+    def search(
+        self,
+        log: Log,
+        store: Store,
+        query: str,
+        limit: int,
+        *,
+        reach: Reach,
+        read: Callable[[Place], str],
+    ) -> tuple[Place, ...]:
+        """Search all passages that stand; `read` gives the text of one."""
+        index, vectors = self.text(log, store), self.vectors(log, store)
+        if vectors is None:
+            return index.search(query, limit, reach=reach, read=read)
+        found = index.search(query, max(limit, WEIGHED), reach=reach, read=read)
+        return vectors.weigh(query, found, limit)
+
+    def vectors(self, log: Log, store: Store) -> VectorIndex | None:
+        """Give the vectors, caught up; None without an embedder."""
+        if self._embedder is None:
+            return None
+        with self._lock:
+            if self._vectors is None:
+                self._vectors = VectorIndex(self._directory / "vectors.sqlite", self._embedder)
+            revision = log.revision
+            if self._vectors.revision != revision:
+                records = {record.asserted: record for record in store.documents(as_of=revision)}
+                self._vectors.follow(
+                    records.keys(), lambda added: store.document(records[added]), revision=revision
+                )
+            return self._vectors
 
     def text(self, log: Log, store: Store) -> TextIndex:
         """Give the text index, caught up."""

@@ -1,7 +1,7 @@
 """Projection to a text index: BM25 over passages and their titles, by Tantivy.
 
-Beside words, a query finds the passages whose titles it names, and `search_linked` those that the
-best of them name in turn: a question seldom says who made the film it asks about, the passage of
+Beside words, a query finds the passages whose titles it names and, if asked, those that the best of
+them name in turn: a question seldom says who made the film it asks about, the passage of
 the film does. Each of these is a term of its own, so that a name shared by many passages says less.
 
 Scores depend on the standing passages alone: nothing is ever deleted from an index, it is built
@@ -17,6 +17,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
 
@@ -42,6 +43,16 @@ _FOLLOWED_LENGTH = 4_000
 
 
 _Clause = tuple[tantivy.Occur, tantivy.Query]
+
+
+class Reach(Enum):
+    """How far a search goes."""
+
+    NAMED = "named"
+    """Passages with the words of the query, or of a title that it names."""
+
+    LINKED = "linked"
+    """Also passages of a title that one of the best passages names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +96,7 @@ class TextIndex:
         writer = self._index.writer(heap_size=_HEAP, num_threads=1)
         try:
             for document in documents:
-                for passage in _worth_finding(document):
+                for passage in worth_finding(document):
                     writer.add_document(self._entry(document, passage))
             writer.commit()
             writer.wait_merging_threads()
@@ -114,22 +125,24 @@ class TextIndex:
             entry.add_text("key", key)
         return entry
 
-    def search(self, query: str, limit: int) -> tuple[Place, ...]:
-        """Find the best passages for the words and names of a text; nothing in it is syntax."""
-        searcher = self._index.searcher()
-        return self._best(searcher, self._clauses(searcher, query), limit)
-
-    def search_linked(
-        self, query: str, limit: int, *, read: Callable[[Place], str]
+    def search(
+        self,
+        query: str,
+        limit: int,
+        *,
+        reach: Reach = Reach.NAMED,
+        read: Callable[[Place], str] = lambda _: "",
     ) -> tuple[Place, ...]:
-        """Find the best passages for a text, and for the titles that the best of them name.
+        """Find the best passages for a text; nothing in it is syntax.
 
-        `read` gives the text of a passage, empty where it is gone.
+        `read` gives the text of a passage, empty where it is gone; only LINKED asks it.
         """
         searcher = self._index.searcher()
         clauses = self._clauses(searcher, query)
+        if reach is Reach.NAMED:
+            return self._best(searcher, clauses, limit)
         first = self._best(searcher, clauses, _FOLLOWED)
-        weights = {key: 0.0 for key in self._names(searcher, query)}
+        weights = dict.fromkeys(self._names(searcher, query), 0.0)
         for rank, place in enumerate(first):
             for key in self._names(searcher, read(place)[:_FOLLOWED_LENGTH]):
                 weights.setdefault(key, _LINKED * _LESS**rank)
@@ -196,7 +209,7 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _worth_finding(document: Document) -> Iterator[Passage]:
+def worth_finding(document: Document) -> Iterator[Passage]:
     """Leave out headings: they are the title, and so the first, of several passages."""
     before = None
     for passage, following in zip_longest(document.passages, document.passages[1:]):

@@ -14,10 +14,10 @@ _LONGEST_NAME = 14
 
 # What questions and sentences are made of whatever they are about: such words find nothing.
 _FRAME = (
-    "a an the this that these those it its he him his she her they them their there here we our you "
-    "your i my me who whom whose what which when where why how "
-    "is are was were be been being do does did has have had having can could would will shall should "
-    "may might must "
+    "a an the this that these those it its he him his she her they them their there here we our "
+    "you your i my me who whom whose what which when where why how "
+    "is are was were be been being do does did has have had having can could would will shall "
+    "should may might must "
     "of in on at to for from by with without into onto about between among during after before "
     "and or but nor not no if than then as so "
     "both each same other also any all"
