@@ -30,7 +30,7 @@ from .search_terms import SearchTerms, composed
 _FORMAT = "3"
 _HEAP = 64_000_000
 
-_NAMED = 3.0
+_NAMED = 10.0
 """Weight of a title that the query names, against one word."""
 
 _LINKED = 3.0

@@ -49,9 +49,11 @@ class SearchTerms:
         return tuple(word for word in words if word not in self._frame) or tuple(words)
 
     def title_keys(self, title: str) -> tuple[str, ...]:
-        """Give the names a title is found by: as it is, and without its disambiguator."""
-        bare = _DISAMBIGUATOR.sub("", title) or title
-        return tuple(sorted({self.key(title), self.key(bare)} - {""}))
+        """Give the two names a title is found by: as it is, and without its disambiguator.
+
+        Always two, if equal ones: scores count how many names a passage has.
+        """
+        return self.key(title), self.key(_DISAMBIGUATOR.sub("", title) or title)
 
     def key(self, name: str) -> str:
         """Give the form in which names are compared: no case, no accents, no marks."""
