@@ -50,11 +50,11 @@ def load_corpus(name: str, folder: Path, *, train: bool) -> Corpus:
     """
     match name, train:
         case "2wikimultihopqa", True:
-            rows = _lines(folder / "train_with_context.jsonl.gz")
+            rows = read_lines(folder / "train_with_context.jsonl.gz")
             return _contexts(name, "train, 500 with contexts", rows, [])
         case "2wikimultihopqa", False:
             pages = [(row["title"], row["text"]) for row in _json(folder / "corpus.json.gz")]
-            rows = _lines(folder / "dev_questions.jsonl.gz")
+            rows = read_lines(folder / "dev_questions.jsonl.gz")
             supported = [row for row in rows if row["support_in_corpus"]]
             return _contexts(name, "dev, shared half, supported by the corpus", supported, pages)
         case "hotpotqa", _:
@@ -62,12 +62,12 @@ def load_corpus(name: str, folder: Path, *, train: bool) -> Corpus:
             pages = [(title, " ".join(sentences)) for title, sentences in corpus.items()]
             file = "train100_distractor.jsonl" if train else "dev_distractor.jsonl"
             split = "train, 100" if train else "dev distractor, shared half"
-            return _contexts(name, split, _lines(folder / file), pages)
+            return _contexts(name, split, read_lines(folder / file), pages)
         case "musique", _:
-            rows = _lines(folder / "train100_corpus.jsonl")
+            rows = read_lines(folder / "train100_corpus.jsonl")
             pages = [(row["title"], row["text"]) for row in rows]
             file = "train100" if train else "dev"
-            rows = _lines(folder / f"{file}_with_paragraphs.jsonl.gz")
+            rows = read_lines(folder / f"{file}_with_paragraphs.jsonl.gz")
             split = "train, 100" if train else "dev with paragraphs, shared half"
             return _paragraphs(name, split, rows, pages)
     raise ValueError(f"there is no data set {name!r}; expected one of {', '.join(DATASETS)}")
@@ -131,7 +131,8 @@ class Recombined:
         return title, " ".join(pieces)
 
 
-def _lines(file: Path) -> list[Any]:
+def read_lines(file: Path) -> list[Any]:
+    """Read JSON lines, gzipped or not."""
     return [json.loads(line) for line in _text(file).splitlines()]
 
 
