@@ -16,6 +16,7 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── RevisionUnknown         a revision that the log has not reached
     ├── AlreadyExists           a knowledge base or policy version that is there with other content
     ├── LogUnavailable          the log's database is locked, or cannot be read or written
+    ├── EmbeddingsUnavailable   dense vectors are wanted and their model is not installed
     └── LogCorrupt              the hash chain does not hold
 """
 
@@ -118,6 +119,12 @@ class LogCorrupt(KnowledgeError):
     """The hash chain of the log does not hold; the message names the first bad sequence number."""
 
     code: ClassVar[str] = "LOG_CORRUPT"
+
+
+class EmbeddingsUnavailable(KnowledgeError):
+    """Dense vectors are wanted, and what computes them is not installed."""
+
+    code: ClassVar[str] = "EMBEDDINGS_UNAVAILABLE"
 
 
 class LogUnavailable(KnowledgeError):

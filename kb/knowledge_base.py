@@ -15,6 +15,7 @@ from .admission import Admission, Grounded
 from .database import open_database
 from .dimension import Dimension
 from .document import Document
+from .embedding import Embedder
 from .errors import AlreadyExists, LogCorrupt, NotFound
 from .journal import CHUNK, Journal
 from .past import PastProjections
@@ -35,11 +36,17 @@ class KnowledgeBase(Reading):
     committed when it began, and waits for no writer.
     """
 
-    def __init__(self, directory: Path, namespace: str, journal: Journal) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        namespace: str,
+        journal: Journal,
+        embedder: Embedder | None = None,
+    ) -> None:
         """Use `create` or `open`."""
         super().__init__(
             Readers(directory),
-            Projections(directory / "projections", namespace),
+            Projections(directory / "projections", namespace, embedder),
             PastProjections(directory / "projections" / "past", namespace),
             VerdictLog(directory),
             namespace,
@@ -67,8 +74,8 @@ class KnowledgeBase(Reading):
         return cls(directory, namespace, journal)
 
     @classmethod
-    def open(cls, directory: Path) -> Self:
-        """Open the knowledge base of a directory.
+    def open(cls, directory: Path, *, embedder: Embedder | None = None) -> Self:
+        """Open the knowledge base of a directory; with an `embedder`, searches weigh vectors.
 
         Raises NotFound if there is none and LogCorrupt if its log does not reach its anchor.
         """
@@ -88,7 +95,7 @@ class KnowledgeBase(Reading):
         except Exception:
             connection.close()
             raise
-        return cls(directory, str(first.payload["namespace"]), journal)
+        return cls(directory, str(first.payload["namespace"]), journal, embedder)
 
     def close(self) -> None:
         """Close every file. Threads must have stopped reading."""

@@ -9,17 +9,19 @@ from __future__ import annotations
 import datetime
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .dimension import dimension_from_json
+from .embedding import Embedder
 from .lattice import Constraint, LatticeIndex
 from .log import Event, Log
 from .rdf import RdfProjection
 from .rdf_quads import Triple
 from .records import RETRACTIONS, EventKind
-from .search import Place, TextIndex
+from .search import Place, Reach, TextIndex
 from .store import Store
+from .vectors import WEIGHED, VectorIndex
 from .verdict_quads import certificate_triples, decision_triples, sign_off_triples
 from .verdicts import VerdictLog
 
@@ -30,17 +32,19 @@ PASSAGE_EVENTS = frozenset(
 
 
 class Projections:
-    """RDF, text index and lattice index of one directory. `log` and `store` are only read.
+    """RDF, text index, vectors and lattice index of one directory. `log` and `store` are only read.
 
-    The lattice index lives in memory.
+    The lattice index lives in memory. There are vectors only with an `embedder`.
     """
 
-    def __init__(self, directory: Path, namespace: str) -> None:
+    def __init__(self, directory: Path, namespace: str, embedder: Embedder | None = None) -> None:
         self._directory = directory
         self._namespace = namespace
         self._lock = threading.RLock()
         self._rdf: RdfProjection | None = None
         self._text: TextIndex | None = None
+        self._embedder = embedder
+        self._vectors: VectorIndex | None = None
         self._lattice: tuple[int, LatticeIndex] | None = None
 
     def close(self) -> None:
@@ -48,17 +52,52 @@ class Projections:
         with self._lock:
             if self._rdf is not None:
                 self._rdf.close()
-            self._rdf = self._text = self._lattice = None
+            if self._vectors is not None:
+                self._vectors.close()
+            self._rdf = self._text = self._vectors = self._lattice = None
 
     def search(
-        self, log: Log, store: Store, query: str, limit: int, *, revision: int
-    ) -> tuple[Place, ...] | None:
-        """Search the passages that stood at a revision; None where the index has left it behind."""
+        self,
+        log: Log,
+        store: Store,
+        query: str,
+        limit: int,
+        *,
+        revision: int,
+        reach: Reach,
+        read: Callable[[Place], str],
+        past: Callable[[], TextIndex],
+    ) -> tuple[Place, ...]:
+        """Search the passages that stood at a revision; `read` gives the text of one.
+
+        `past` gives the index of the revision where the one here has left it behind.
+        """
         with self._lock:
             index = self.text(log, store, revision=revision)
             changes = log.kinds(after=revision, until=index.revision) & PASSAGE_EVENTS
             searcher = index.earlier(revision) if changes else index.searcher()
-        return None if searcher is None else index.search(query, limit, searcher=searcher)
+            vectors = self.vectors(log, store)
+        if searcher is None:
+            index = past()
+            searcher = index.searcher()
+        wanted = limit if vectors is None else max(limit, WEIGHED)
+        found = index.search(query, wanted, reach=reach, read=read, searcher=searcher)
+        return found if vectors is None else vectors.weigh(query, found, limit, read=read)
+
+    def vectors(self, log: Log, store: Store) -> VectorIndex | None:
+        """Give the vectors, caught up; None without an embedder."""
+        if self._embedder is None:
+            return None
+        with self._lock:
+            if self._vectors is None:
+                self._vectors = VectorIndex(self._directory / "vectors.sqlite", self._embedder)
+            revision = log.revision
+            if self._vectors.revision != revision:
+                records = {record.asserted: record for record in store.documents(as_of=revision)}
+                self._vectors.follow(
+                    records.keys(), lambda added: store.document(records[added]), revision=revision
+                )
+            return self._vectors
 
     def text(self, log: Log, store: Store, *, revision: int | None = None) -> TextIndex:
         """Give the text index, caught up with a revision, the newest by default, or beyond it."""

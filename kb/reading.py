@@ -20,6 +20,7 @@ from .projections import Projections
 from .rdf import RdfProjection
 from .readers import Readers
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
+from .search import Place, Reach
 from .statement import Evidence, Statement
 from .store import no_document, standing_record
 from .verdicts import VerdictLog
@@ -279,26 +280,39 @@ class Reading:
 
     # ---- projections
 
-    def search(self, query: str, limit: int) -> tuple[Hit, ...]:
-        """Find the passages that best match the words of a text, best first.
+    def search(self, query: str, limit: int, *, reach: Reach = Reach.NAMED) -> tuple[Hit, ...]:
+        """Find the passages that best match a text, best first.
 
         Equal scores are ordered by source and position.
         """
         log, store = self._readers.log, self._readers.store
         revision = self.revision
-        places = self._projections.search(log, store, query, limit, revision=revision)
-        if places is None:
-            places = self._past.text(store, revision).search(query, limit)
-        hits = []
-        for place in places:
+        texts: dict[str, str] = {}
+
+        def read(place: Place) -> str:
             record = store.record(place.source_sha256, as_of=revision)
             if record is None:  # erased since
-                continue
-            text = self.text(record.text_sha256)[place.start : place.end]
-            hits.append(
-                Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)
-            )
-        return tuple(hits)
+                return ""
+            text = texts.get(record.text_sha256)
+            if text is None:
+                text = texts[record.text_sha256] = self.text(record.text_sha256)
+            return text[place.start : place.end]
+
+        places = self._projections.search(
+            log,
+            store,
+            query,
+            limit,
+            revision=revision,
+            reach=reach,
+            read=read,
+            past=lambda: self._past.text(store, revision),
+        )
+        return tuple(
+            Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)
+            for place in places
+            if (text := read(place))
+        )
 
     def meet(
         self, constraints: Iterable[Constraint], *, valid_on: datetime.date | None = None

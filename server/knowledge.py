@@ -13,6 +13,7 @@ from pathlib import Path
 from extract.question_grammar import QuestionGrammar
 from extract.question_lexicon import load_lexicon
 from kb.dimension import Dimension
+from kb.embedding import Embedder
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from reasoner.facts import FactBase, Signature
@@ -157,11 +158,13 @@ def _revision(token: str) -> int:
     return int(token)
 
 
-def open_knowledge(directories: Mapping[str, Path]) -> KnowledgeBases:
+def open_knowledge(
+    directories: Mapping[str, Path], *, embedder: Embedder | None = None
+) -> KnowledgeBases:
     """Open the knowledge bases of some directories, each with the packs chosen at `init`."""
     opened: dict[str, Knowledge] = {}
     for name, directory in sorted(directories.items()):
-        base = KnowledgeBase.open(directory)
+        base = KnowledgeBase.open(directory, embedder=embedder)
         packs = choose_packs(listed_packs(directory))
         opened[name] = Knowledge(name, base, packs)
     return KnowledgeBases(opened)

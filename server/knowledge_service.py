@@ -9,6 +9,7 @@ from proofweave.v1 import knowledge_pb2 as pb
 from proofweave.v1 import knowledge_pb2_grpc
 
 from kb.errors import NotFound
+from kb.search import Reach
 
 from . import removals
 from .calls import Desk, check_call
@@ -35,6 +36,12 @@ Context = grpc.ServicerContext
 
 WAIT_LIMIT_SECONDS = 10.0
 TEXT_PIECE = 200_000
+
+REACHES = {
+    pb.SEARCH_REACH_UNSPECIFIED: Reach.NAMED,
+    pb.SEARCH_REACH_NAMED: Reach.NAMED,
+    pb.SEARCH_REACH_LINKED: Reach.LINKED,
+}
 
 
 class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
@@ -346,8 +353,10 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     def SearchPassages(  # noqa: N802
         self, request: pb.SearchPassagesRequest, context: Context
     ) -> pb.SearchPassagesResponse:
-        """Search passages by words, best first."""
+        """Search passages by words and names, best first."""
         knowledge = self._desk.parent(request.parent, context)
+        if request.reach not in REACHES:
+            raise RequestRejected(f"there is no reach {request.reach}; expected NAMED or LINKED")
         limit = min(request.limit or 10, 100)
         return pb.SearchPassagesResponse(
             hits=[
@@ -358,7 +367,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
                     end=hit.end,
                     text=hit.text,
                 )
-                for hit in knowledge.at(request.at).known.search(request.query, limit)
+                for hit in knowledge.at(request.at).known.search(
+                    request.query, limit, reach=REACHES[request.reach]
+                )
             ]
         )
 

@@ -28,6 +28,8 @@ from proofweave.v1 import (
     reasoning_pb2_grpc,
 )
 
+from kb.embedding import Embedder, MiniLM
+
 from .calls import Desk
 from .certificate_service import CertificateService
 from .errors import SettingsRejected
@@ -97,10 +99,15 @@ def serving(bases: KnowledgeBases, settings: Settings, address: str) -> Iterator
         operations.close()
 
 
+def _embedder(settings: Settings) -> Embedder | None:
+    """Load the model of dense vectors, if the settings want them."""
+    return MiniLM() if settings.search.embeddings else None
+
+
 @contextmanager
 def private_server(directory: Path, socket: Path, settings: Settings) -> Iterator[str]:
     """Serve one knowledge base on a Unix socket while the block runs; gives the address."""
-    bases = open_knowledge({directory.resolve().name: directory})
+    bases = open_knowledge({directory.resolve().name: directory}, embedder=_embedder(settings))
     open_settings = settings.model_copy(update={"auth": type(settings.auth)()})
     try:
         with serving(bases, open_settings, f"unix:{socket}"):
@@ -116,7 +123,7 @@ def run(directories: Mapping[str, Path], settings: Settings) -> None:
     from .http import web_application
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    bases = open_knowledge(directories)
+    bases = open_knowledge(directories, embedder=_embedder(settings))
     host = settings.server.host
     try:
         with serving(bases, settings, f"{host}:{settings.server.port}") as port:

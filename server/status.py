@@ -43,6 +43,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     kb.RevisionUnknown: grpc.StatusCode.NOT_FOUND,
     kb.AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
     kb.LogCorrupt: grpc.StatusCode.DATA_LOSS,
+    kb.EmbeddingsUnavailable: grpc.StatusCode.UNAVAILABLE,
     kb.LogUnavailable: grpc.StatusCode.UNAVAILABLE,
     extract.PackRejected: grpc.StatusCode.INVALID_ARGUMENT,
     extract.ModelUnavailable: grpc.StatusCode.UNAVAILABLE,

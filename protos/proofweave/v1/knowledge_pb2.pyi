@@ -46,6 +46,30 @@ DIMENSION_KIND_TIME: DimensionKind.ValueType  # 5
 DIMENSION_KIND_TEXT: DimensionKind.ValueType  # 6
 Global___DimensionKind: _TypeAlias = DimensionKind  # noqa: Y015
 
+class _SearchReach:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SearchReachEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchReach.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEARCH_REACH_UNSPECIFIED: _SearchReach.ValueType  # 0
+    """The same as NAMED."""
+    SEARCH_REACH_NAMED: _SearchReach.ValueType  # 1
+    """Passages with the words of the query, or of a title that it names."""
+    SEARCH_REACH_LINKED: _SearchReach.ValueType  # 2
+    """Also passages of a title that one of the best passages names: the director of the film asked about."""
+
+class SearchReach(_SearchReach, metaclass=_SearchReachEnumTypeWrapper):
+    """How far a search goes."""
+
+SEARCH_REACH_UNSPECIFIED: SearchReach.ValueType  # 0
+"""The same as NAMED."""
+SEARCH_REACH_NAMED: SearchReach.ValueType  # 1
+"""Passages with the words of the query, or of a title that it names."""
+SEARCH_REACH_LINKED: SearchReach.ValueType  # 2
+"""Also passages of a title that one of the best passages names: the director of the film asked about."""
+Global___SearchReach: _TypeAlias = SearchReach  # noqa: Y015
+
 @_typing.final
 class Document(_message.Message):
     """Immutable source bytes and what they decode to."""
@@ -1645,11 +1669,13 @@ class SearchPassagesRequest(_message.Message):
     QUERY_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     AT_FIELD_NUMBER: _builtins.int
+    REACH_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     query: _builtins.str
     limit: _builtins.int
     at: _builtins.str
     """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    reach: Global___SearchReach.ValueType
     def __init__(
         self,
         *,
@@ -1657,10 +1683,11 @@ class SearchPassagesRequest(_message.Message):
         query: _builtins.str = ...,
         limit: _builtins.int = ...,
         at: _builtins.str = ...,
+        reach: Global___SearchReach.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "limit", b"limit", "parent", b"parent", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "limit", b"limit", "parent", b"parent", "query", b"query", "reach", b"reach"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
