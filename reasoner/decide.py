@@ -28,16 +28,12 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
-from .openness import (
-    Openness,
-    requirement_id,
-    undetermined_requirements,
-    write_requirement,
-)
+from .openness import Openness
 from .prelude import COMPUTED, atoms_of, prelude
+from .requirement import undetermined_requirements, write_requirement
 from .slice import Slice
 from .sources import Sources
-from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
+from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code, requirement_id
 from .verify import verify_bytes
 from .weigh import Side, slices_behind, weigh, write_conflicts
 from .witness import show_calls

@@ -21,6 +21,8 @@ ABOUT_SOURCES = frozenset({("document_kind", 2), ("issuer", 2), ("issued_on", 2)
 ABOUT_NAMES = frozenset({("same_as", 2), ("subclass_of", 2)})
 UNDER: Signature = ("under", 2)
 ALIAS: Signature = ("alias", 2)
+DECIDED_BY_ORDER = frozenset({UNDER, ("told_apart", 2), ("may_coincide", 2), ("in_taxonomy", 1)})
+"""What the order of values decides; no document is searched for it."""
 
 
 @lru_cache(maxsize=1)

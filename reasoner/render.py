@@ -29,6 +29,7 @@ CODES = {
     "GAP_IN_EXTRACTION": "passages name the entity, but no statement of this was read from them",
     "GAP_IN_CORPUS": "no source says anything about it",
     "OUT_OF_SCOPE": "the request lies outside what the rules cover",
+    "EXCLUDED": "something holds that the rules exclude",
 }
 _BACKGROUND = frozenset(
     (

@@ -2177,6 +2177,7 @@ _CODES = (
     "GAP_IN_EXTRACTION",
     "GAP_IN_CORPUS",
     "OUT_OF_SCOPE",
+    "EXCLUDED",
 )
 _CLAUSE_FIELDS = frozenset(
     (

@@ -15,9 +15,8 @@ from .closed_slice import close_slice
 from .contest import Contest, Contests
 from .facts import Fact
 from .inquiry import Inquiry
-from .openness import requirement_id
 from .slice import Slice
-from .verdict import AbstentionCode, OpenRequirement
+from .verdict import AbstentionCode, OpenRequirement, requirement_id
 
 
 @dataclass(slots=True)

@@ -102,6 +102,8 @@ class _AbstentionCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Absten
     ABSTENTION_CODE_GAP_IN_EXTRACTION: _AbstentionCode.ValueType  # 5
     ABSTENTION_CODE_GAP_IN_CORPUS: _AbstentionCode.ValueType  # 6
     ABSTENTION_CODE_OUT_OF_SCOPE: _AbstentionCode.ValueType  # 7
+    ABSTENTION_CODE_EXCLUDED: _AbstentionCode.ValueType  # 8
+    """A rule needs that something does not hold, and it does: no search would help."""
 
 class AbstentionCode(_AbstentionCode, metaclass=_AbstentionCodeEnumTypeWrapper):
     """Why a requirement is open, in the order in which a verdict takes the first."""
@@ -114,6 +116,8 @@ ABSTENTION_CODE_UNVERIFIED_ENTITY: AbstentionCode.ValueType  # 4
 ABSTENTION_CODE_GAP_IN_EXTRACTION: AbstentionCode.ValueType  # 5
 ABSTENTION_CODE_GAP_IN_CORPUS: AbstentionCode.ValueType  # 6
 ABSTENTION_CODE_OUT_OF_SCOPE: AbstentionCode.ValueType  # 7
+ABSTENTION_CODE_EXCLUDED: AbstentionCode.ValueType  # 8
+"""A rule needs that something does not hold, and it does: no search would help."""
 Global___AbstentionCode: _TypeAlias = AbstentionCode  # noqa: Y015
 
 class _Severity:
