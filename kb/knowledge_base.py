@@ -269,6 +269,13 @@ class KnowledgeBase:
         """Give (reason, text) of the candidates not grounded in a document, sorted."""
         return self._reader.rejections(source_sha256)
 
+    def refusals(self, dimension: str, name: str, limit: int) -> tuple[tuple[str, str, str], ...]:
+        """Give (document, reason, text) of rejected candidates of a dimension that name an entity.
+
+        Those of standing documents, sorted.
+        """
+        return self._reader.refusals(dimension, name, limit)
+
     def every_statement(
         self,
         *,

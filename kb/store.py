@@ -410,6 +410,21 @@ class Store:
         ):
             yield name
 
+    def refusals(self, dimension: str, name: str, limit: int) -> tuple[tuple[str, str, str], ...]:
+        """Give (document, reason, text) of rejected candidates of a dimension that name an entity.
+
+        Those of standing documents, sorted; the reasons of extractors name the dimension.
+        """
+        return tuple(
+            self._connection.execute(
+                "SELECT r.source_sha256, r.reason, r.text FROM rejection r JOIN document d"
+                " ON d.source_sha256 = r.source_sha256 WHERE d.retracted IS NULL"
+                " AND instr(r.reason, ?) AND instr(r.text, ?)"
+                " ORDER BY r.source_sha256, r.reason, r.text LIMIT ?",
+                (dimension, name, limit),
+            )
+        )
+
     def rejections(self, source_sha256: str) -> tuple[tuple[str, str], ...]:
         """Give (reason, text) of candidates that extraction rejected, sorted."""
         return tuple(

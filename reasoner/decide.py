@@ -90,9 +90,22 @@ def decide(
     assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
     if assumed:
         facts = facts.with_facts(assumed)
+    declared = _declarations(request.goal, policy, sources)
+    if declared:
+        facts = facts.with_facts(declared)
     inquiry = Inquiry(request.goal, policy, facts, sources, request.valid_on, engine, budget)
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
+
+
+def _declarations(goal: Atom, policy: Policy, sources: Sources) -> list[Fact]:
+    """Give what is declared of the values of a ground goal's dimension, as facts."""
+    if not goal.is_ground or len(goal.arguments) != 2:
+        return []
+    atoms = [Atom("disjoint", pair) for pair in sorted(sources.disjoint.union(policy.disjoint))]
+    if goal.predicate in sources.functional.union(policy.functional):
+        atoms.append(Atom("functional", (goal.predicate,)))
+    return [Fact(atom, "declared") for atom in atoms]
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
@@ -163,11 +176,11 @@ class _Case:
         part = inquiry.slice(goal)
         if not part.complete and not part.answers:
             return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
-        positive = weigh(inquiry, part)
         negative = Side(part)
-        if inquiry.is_defined(goal.complement.signature):
-            negative = weigh(inquiry, inquiry.slice(goal.complement))
         try:
+            positive = weigh(inquiry, part)
+            if inquiry.is_refutable(goal):
+                negative = weigh(inquiry, inquiry.slice(goal.complement))
             return self._conclude(positive, negative)
         except NotCovered:
             return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
@@ -177,10 +190,10 @@ class _Case:
         steps = StepList({clause.id: clause for group in clauses for clause in group})
         if positive.proofs:
             return self._certified(positive, negative, steps)
+        if negative.proofs and self.request.goal.is_ground:
+            return self._refuted(negative, steps)  # what it rests on outranks the other side
         if positive.disputed or (negative.disputed and not negative.proofs):
             return self._conflict(positive, negative, steps)
-        if negative.proofs and self.request.goal.is_ground:
-            return self._refuted(negative, steps)
         return self._abstained(positive.part, negative, steps)
 
     def _certified(self, side: Side, negative: Side, steps: StepList) -> _Draft:

@@ -50,7 +50,7 @@ ANSWER = "answer"
 
 
 def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
-    """Give the policy of a plan, the goal that answers it and the identity facts it needs.
+    """Give the policy of a plan, the goal that answers it, and what it needs of names and values.
 
     The goal is `answer(A)`, or `answer` for a yes-or-no question, whose "no" is `-answer`.
     """
@@ -91,7 +91,8 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
         digest=hashlib.sha256(text.encode()).hexdigest(),
     )
     goal = Atom(ANSWER) if plan.is_yes_or_no else Atom(ANSWER, (Variable("A"),))
-    return policy, goal, _identity_facts(plan)
+    declared = [Fact(Atom("functional", (name,)), "declared") for name in functional]
+    return policy, goal, (*_identity_facts(plan), *declared)
 
 
 def _compile_step(predicates: StepPredicates, step: Step, head: str) -> list[Clause]:

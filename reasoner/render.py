@@ -163,6 +163,8 @@ class _Page:
                 yield "where the statement stands"
             case "request":
                 yield "the day of the request"
+            case "declared":
+                yield "declared by the policy or the dimension"
             case "assumed":
                 yield "assumed by the request"
             case "identity":

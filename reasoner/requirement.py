@@ -42,14 +42,18 @@ def write_requirement(
         code = AbstentionCode.UNDETERMINED
     else:
         found = sources.candidates(query, name)
+        refused = sources.refused(atom.predicate, name)
         rejected = found.rejected
+        if refused:
+            shown = f"a candidate was refused here: {'; '.join(refused)}"
+            detail = f"{detail}; {shown}" if detail else shown
         if found.accepted:
             detail = (
                 detail or f"passages that name it, none stating this: {'; '.join(found.accepted)}"
             )
         if rejected:
             code = AbstentionCode.UNVERIFIED_ENTITY
-        elif found.accepted:
+        elif found.accepted or refused:
             code = AbstentionCode.GAP_IN_EXTRACTION
         else:
             code = AbstentionCode.GAP_IN_CORPUS
