@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from kb.quantity import Truth
 
-from .arithmetic import Undetermined, compare
+from .arithmetic import Result, Undetermined, compare
 from .atom import Atom, Constant, Variable, render_pattern, render_term
 from .bodies import (
     Answers,
     Bindings,
+    NotCovered,
     bound_positions,
     collect,
     compare_literal,
@@ -244,7 +245,7 @@ class _Walker:
         for inner in step.steps:
             if isinstance(inner, Read):
                 self.known.rows(bind_atom(inner.atom, bound))
-        value, certain = collect(step, bound, self.known.answers())
+        value, certain = self._aggregated(step, bound)
         if not certain:
             value = Undetermined("a row is doubtful")
         if step.assigned is not None:
@@ -264,6 +265,13 @@ class _Walker:
         detail = f"{text} is {truth.value}: the aggregate is {shown}"
         undetermined = text if truth is Truth.UNDETERMINED else ""
         return self._on(walk, Missing(bind_atom(read, bound), self.clause.id, detail, undetermined))
+
+    def _aggregated(self, step: Collect, bound: Bindings) -> tuple[Result, bool]:
+        while True:
+            try:
+                return collect(step, bound, self.known.answers())
+            except NotCovered as error:  # what further atoms or names the aggregate reads
+                self.known.rows(error.pattern)
 
     def _stated_elsewhere(self, atom: Atom, pattern: Atom, walk: _Walk) -> Missing | None:
         """Ask for a statement again that stands in a document of the wrong kind or issuer."""

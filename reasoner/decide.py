@@ -28,6 +28,7 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
+from .naming import by_entity
 from .openness import Openness
 from .prelude import COMPUTED, atoms_of, prelude
 from .requirement import undetermined_requirements, write_requirement
@@ -99,11 +100,10 @@ def decide(
 
 
 def _declarations(goal: Atom, policy: Policy, sources: Sources) -> list[Fact]:
-    """Give what is declared of the values of a ground goal's dimension, as facts."""
-    if not goal.is_ground or len(goal.arguments) != 2:
-        return []
+    """Give, as facts, which classes are declared disjoint, and whether a goal has one value."""
     atoms = [Atom("disjoint", pair) for pair in sorted(sources.disjoint.union(policy.disjoint))]
-    if goal.predicate in sources.functional.union(policy.functional):
+    functional = sources.functional.union(policy.functional)
+    if goal.is_ground and len(goal.arguments) == 2 and goal.predicate in functional:
         atoms.append(Atom("functional", (goal.predicate,)))
     return [Fact(atom, "declared") for atom in atoms]
 
@@ -198,18 +198,22 @@ class _Case:
 
     def _certified(self, side: Side, negative: Side, steps: StepList) -> _Draft:
         goal = self.request.goal
-        answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
+        listed = by_entity(self.inquiry, goal, side.proofs)
+        answers = tuple((atom, steps.add(side.proofs[atom])) for atom in listed.answers)
+        names = set(listed.names)
         refuted: tuple[tuple[Atom, str], ...] = ()
         slices = [side.part]
         contested: list[Json] = []
         requirements: tuple[OpenRequirement, ...] = ()
         if not goal.is_ground:
-            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            denied = by_entity(self.inquiry, goal, negative.proofs)
+            refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
+            names.update(denied.names)
             slices.append(negative.part)
             if side.disputed:
                 contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
                 slices += slices_behind(self.inquiry, side.contests)
-        witness, cited = self._absences(slices, steps, contested)
+        witness, cited = self._absences(slices, steps, contested, sorted(names, key=str))
         conclusion = self._conclusion(
             Verdict.CERTIFIED,
             None,
@@ -227,12 +231,17 @@ class _Case:
         return _Draft(conclusion, steps, witness, cited)
 
     def _absences(
-        self, slices: Sequence[Slice], steps: StepList, contested: Sequence[Json]
+        self,
+        slices: Sequence[Slice],
+        steps: StepList,
+        contested: Sequence[Json],
+        names: Sequence[Atom] = (),
     ) -> tuple[Witness, tuple[str, ...]]:
-        """Show what the absences and aggregates of the steps rest on."""
-        if not steps.closed:
+        """Show what the absences and aggregates of the steps rest on, and names of answers."""
+        if not steps.closed and not names:
             return Witness(contested=tuple(contested)), ()
-        return show_calls(self.inquiry, slices, steps, contested=contested)
+        slices = [*slices, *(self.inquiry.slice(call) for call in names)]
+        return show_calls(self.inquiry, slices, steps, roots=names, contested=contested)
 
     def _conflict(self, positive: Side, negative: Side, steps: StepList) -> _Draft:
         contests = {**positive.contests, **negative.contests}
@@ -265,7 +274,8 @@ class _Case:
         slices = list(search.slices)
         refuted: tuple[tuple[Atom, str], ...] = ()
         if negative.proofs:
-            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            denied = by_entity(inquiry, goal, negative.proofs)
+            refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
             slices.append(negative.part)
         witness, cited = show_calls(
             inquiry, slices, steps, roots=[goal, *(item.atom for item in missing)]

@@ -13,6 +13,7 @@ from .bodies import Answers, NotCovered, unify_head
 from .body_walk import Known, as_stated, walk_body
 from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .inquiry import Inquiry
+from .prelude import SAME_AS
 from .missing import Derived, Missing, call_text
 from .ranking import Ranked, Way, rank
 from .slice import Slice
@@ -44,7 +45,9 @@ class Openness:
 
     def _answers(self) -> Answers:
         part = merge_slices(self.slices)
-        return Answers(part.demands, part.lookups, uncertain_rows(part, close_slice(part)))
+        uncertain = uncertain_rows(part, close_slice(part))
+        renamed = SAME_AS in self.inquiry.facts.signatures()
+        return Answers(part.demands, part.lookups, uncertain, renamed=renamed)
 
     def _rows(self, pattern: Atom) -> Sequence[Atom]:
         """Make a call unless another covers it. Raises NotCovered if the budget is spent."""

@@ -16,6 +16,7 @@ from .clause import (
     Operation,
     Operator,
     Policy,
+    Positive,
     render_clause,
 )
 from .compare import (
@@ -91,7 +92,13 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
         digest=hashlib.sha256(text.encode()).hexdigest(),
     )
     goal = Atom(ANSWER) if plan.is_yes_or_no else Atom(ANSWER, (Variable("A"),))
-    declared = [Fact(Atom("functional", (name,)), "declared") for name in functional]
+    read = {
+        literal.atom
+        for clause in clauses
+        for literal in clause.body
+        if isinstance(literal, Positive) and literal.atom.signature == ("functional", 1)
+    }
+    declared = [Fact(atom, "declared") for atom in sorted(read, key=str)]
     return policy, goal, (*_identity_facts(plan), *declared)
 
 

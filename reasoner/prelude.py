@@ -22,6 +22,7 @@ ABOUT_SOURCES = frozenset({("document_kind", 2), ("issuer", 2), ("issued_on", 2)
 ABOUT_NAMES = frozenset({("same_as", 2), ("subclass_of", 2)})
 UNDER: Signature = ("under", 2)
 ALIAS: Signature = ("alias", 2)
+SAME_AS: Signature = ("same_as", 2)
 DECIDED_BY_ORDER = frozenset(
     {UNDER}
     | {(name, 2) for name in ("told_apart", "told_disjoint", "may_coincide")}
@@ -83,6 +84,9 @@ class Declared(Enum):
     FUNCTIONAL = "functional"
     DISJOINT = "disjoint"
 
+
+DECLARATIONS: frozenset[Signature] = frozenset({("functional", 1), ("disjoint", 2)})
+"""Predicates of what declarations say; no source states them."""
 
 _VALUE_RULES = {
     "one_value": (
@@ -153,7 +157,7 @@ def clauses_in_force(
     dimension.
     """
     clauses = (*policy.clauses, *prelude().clauses, *value_clauses(goal[0], declared))
-    if ("same_as", 2) not in stored:
+    if SAME_AS not in stored:
         return clauses
     defined = {clause.head.signature for clause in clauses}
     read = {goal} | {atom.signature for clause in clauses for atom in atoms_of(clause.body)}

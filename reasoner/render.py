@@ -92,6 +92,7 @@ class _Page:
             for answer in answers:
                 yield ""
                 yield f"{title} {answer['atom']}"
+                yield from self._names(answer["atom"])
                 yield from self._proof(answer["step"])
         for conflict in certificate["witness"]["contested"]:
             yield ""
@@ -147,6 +148,14 @@ class _Page:
             yield f"{pad}{name} {step['conclusion']}"
             yield from (f"{pad}    {line}" for line in self._reason(step))
             stack.extend((premise, depth + 1) for premise in reversed(step["premises"]))
+
+    def _names(self, answer: str) -> Iterator[str]:
+        """Write the other names of entities in an answer."""
+        for demand in self.certificate["witness"]["demands"]:
+            name = demand["pattern"].removeprefix("alias(").removesuffix(", _)")
+            if demand["pattern"] == f"alias({name}, _)" and name in answer:
+                others = [item["atom"][len(f"alias({name}, ") : -1] for item in demand["answers"]]
+                yield f"  {name} is also named {', '.join(others)}"
 
     def _reason(self, step: Json) -> Iterator[str]:
         if "rule" in step:
@@ -236,7 +245,9 @@ class _Page:
         absent = [
             lookup["pattern"]
             for lookup in self.certificate["witness"]["lookups"]
-            if not lookup["answers"] and lookup["basis"] in ("facts", "table", "declared")
+            if not lookup["answers"]
+            and lookup["basis"] in ("facts", "table", "declared")
+            and lookup["pattern"].partition("(")[0] not in _BACKGROUND
         ]
         if absent and self.certificate["verdict"] != "ABSTAINED":
             yield ""

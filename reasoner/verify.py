@@ -68,6 +68,8 @@ VALUE_RULES = {
 """Rules by which one value of a dimension excludes another: text and sentence, by their names."""
 COMPLETE_ORDER = frozenset(("may_coincide/2", "in_taxonomy/1"))
 """What is closed because taxonomies and names are complete for meets (as the request has them)."""
+DECLARATIONS = frozenset(("functional/1", "disjoint/2"))
+"""What declarations say."""
 NEVER_RENAMED = frozenset(
     (
         *("stated_in/2", "valid_on/1", "same_name/2", "document_kind/2", "issuer/2"),
@@ -2274,6 +2276,7 @@ class Examination:
         self.closed_memo: dict[str, bool] = {}
         self.unknown_signs: set[str] = set()
         self.lacking_memo: dict[str, bool] = {}
+        self.renaming: bool | None = None
         self.closed_used: set[str] = set()
         self.out_of_scope = False
         self.used_sources: set[str] = set()
@@ -3079,7 +3082,8 @@ class Examination:
         certain = True
         for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
-            rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
+            terms = [write_term(term, bound) for term in tree["terms"]]
+            rows[tuple(self.first_name(term, where) for term in terms)] = None
         if not certain or any(
             item.literal.kind in ("positive", "absent") and self.is_lacking(item.literal.sign)
             for item in planned.inner
@@ -3087,6 +3091,31 @@ class Examination:
             return None, False
         values = [_value_of(row[0]) for row in sorted(rows)]
         return aggregate_value(tree["function"], values), certain
+
+    def is_renaming(self) -> bool:
+        """Whether a step, or a facts file at hand, gives some entity another name."""
+        if self.renaming is None:
+            steps = self.certificate["steps"]
+            self.renaming = self._is_stored("same_as/2") or any(
+                str(step["conclusion"]).startswith("same_as(") for step in steps
+            )
+        return self.renaming
+
+    def first_name(self, term: str, where: str) -> str:
+        """Give one name, first by text, that stands for all names of an entity.
+
+        Where entities have other names, the names of everything that is counted must be shown.
+        """
+        if term[0] != '"' or ("alias/2" not in self.calls and not self.is_renaming()):
+            return term
+        covered = any(
+            all(bound < 1 for bound in bounds) and (not bounds or (term,) in group)
+            for bounds, group in self.calls.get("alias/2", {}).items()
+        )
+        if not covered and not self.is_renaming():
+            return term
+        rows = self.rows_of("alias/2", (term, None), where)
+        return min([term, *(str(row[1]) for row, _ in rows)])
 
     def _check_closed(
         self, rule: Rule, literal: Literal, bindings: dict[str, str], text: str, where: str
@@ -3275,6 +3304,8 @@ class Examination:
                     reject("LOOKUP_MISMATCH", lookup.where, "the statements have other documents")
             case "table":
                 self._check_table(lookup, rows)
+            case "declared" if lookup.sign in DECLARATIONS:
+                self.trust(f"that dimensions declare of {lookup.sign} what the lookup shows")
             case "declared":
                 if not self.is_closed(lookup.sign):
                     reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not declared closed")
@@ -3630,11 +3661,20 @@ class Examination:
         for call in (*self.demands, *self.lookups):
             call.is_used = call.is_used or (call.sign, call.pattern) in read
             is_root = call.sign == self.goal_sign and _agrees(call.pattern, self.goal)
+            is_root = is_root or self._names_an_answer(call)
             if not call.is_used and not is_root:
                 reject("UNUSED", call.where, "nothing reads this call")
         for sign in sorted(self.closed_used):
             self.trust(f"that the named source is complete for {sign}, as the policy declares")
         self.checked.append("nothing is there that nothing needs")
+
+    def _names_an_answer(self, call: Call) -> bool:
+        """Whether a call gives the other names of something that an open goal found."""
+        return call.sign == "alias/2" and call.pattern[1] is None and not self.is_ground and any(
+            call.pattern[0] in self.check_atom(answer["atom"], "answers")[1]
+            for part in ("answers", "refuted")
+            for answer in self.certificate[part]
+        )
 
     def check_minimality(self) -> None:
         """Show for each answer that without any one of its leaves it would not follow."""

@@ -460,6 +460,7 @@ class Answer(_message.Message):
     BINDINGS_FIELD_NUMBER: _builtins.int
     LABEL_FIELD_NUMBER: _builtins.int
     QUOTES_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
     atom: _builtins.str
     label: _builtins.str
     """Text for people."""
@@ -469,6 +470,10 @@ class Answer(_message.Message):
 
     @_builtins.property
     def quotes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Quote]: ...
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Other names of the entities found, as identity statements give them."""
+
     def __init__(
         self,
         *,
@@ -476,10 +481,11 @@ class Answer(_message.Message):
         bindings: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         label: _builtins.str = ...,
         quotes: _abc.Iterable[Global___Quote] | None = ...,
+        names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "bindings", b"bindings", "label", b"label", "quotes", b"quotes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "bindings", b"bindings", "label", b"label", "names", b"names", "quotes", b"quotes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
