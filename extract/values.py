@@ -31,8 +31,18 @@ def read_value(dimension: PackDimension, text: str, *, label: str = "") -> Value
     """Read a whole text as a value of a dimension; a unit may stand in the label: `Cover (EUR)`.
 
     Trailing brackets, a full stop and words such as "up to" or "per claim" are passed over. Raises
-    ValueUnreadable when what remains is not exactly one value.
+    ValueUnreadable when what remains is not exactly one value; its message names the dimension, by
+    which a refusal is found again.
     """
+    try:
+        return _read(dimension, text, label=label)
+    except ValueUnreadable as error:
+        if dimension.name in str(error):
+            raise
+        raise ValueUnreadable(f"{dimension.name}: {error}") from error
+
+
+def _read(dimension: PackDimension, text: str, *, label: str) -> Value:
     trimmed = text.strip()
     match dimension.kind:
         case DimensionKind.ENTITY:

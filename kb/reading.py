@@ -152,6 +152,13 @@ class Reading:
         """Give (reason, text) of the candidates not grounded in a document, sorted; as of now."""
         return self._readers.store.rejections(source_sha256)
 
+    def refusals(self, dimension: str, name: str, limit: int) -> tuple[tuple[str, str, str], ...]:
+        """Give (document, reason, text) of rejected candidates of a dimension that name an entity.
+
+        Those of standing documents, sorted.
+        """
+        return self._readers.store.refusals(dimension, name, limit, as_of=self._at)
+
     def passage_titles(self) -> frozenset[str]:
         """Give the titles of the passages of all documents."""
         return self._readers.store.passage_titles(as_of=self._at)

@@ -264,6 +264,23 @@ class Store:
         )
         return tuple(extractor for (extractor,) in rows)
 
+    def refusals(
+        self, dimension: str, name: str, limit: int, *, as_of: int | None = None
+    ) -> tuple[tuple[str, str, str], ...]:
+        """Give (document, reason, text) of rejected candidates of a dimension that name an entity.
+
+        Those of standing documents, sorted; the reasons of extractors name the dimension.
+        """
+        return tuple(
+            self._connection.execute(
+                "SELECT r.source_sha256, r.reason, r.text FROM rejection r JOIN document d"
+                f" ON d.source_sha256 = r.source_sha256 WHERE {stands('d', as_of)}"
+                " AND instr(r.reason, ?) AND instr(r.text, ?)"
+                " ORDER BY r.source_sha256, r.reason, r.text LIMIT ?",
+                (dimension, name, limit),
+            )
+        )
+
     def rejections(self, source_sha256: str) -> tuple[tuple[str, str], ...]:
         """Give (reason, text) of candidates that extraction rejected, sorted."""
         return tuple(

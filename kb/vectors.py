@@ -96,9 +96,10 @@ class VectorIndex:
     ) -> tuple[Place, ...]:
         """Order found passages by words and likeness together: score plus weighted cosine.
 
-        The first `WEIGHED` are weighed; `read` gives the text of one that stands no longer. Equal scores keep the order of the words. Reciprocal rank
-        fusion, measured on training questions, pushes down passages that are found by the name
-        another passage gives; adding scores does not.
+        The first `WEIGHED` are weighed; `read` gives the text of one that stands no longer. Equal
+        scores keep the order of the words. Reciprocal rank fusion, measured on training questions,
+        pushes down passages that are found by the name another passage gives; adding scores does
+        not.
 
         Source: Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval (2023), 4.
         """

@@ -293,6 +293,8 @@ class StepList:
 def _rule_kind(rule_id: str) -> str:
     if rule_id.startswith("prelude.under"):
         return "subsumption"
+    if rule_id.startswith("prelude.told_"):
+        return "meet"
     if rule_id.startswith(("prelude.alias", "prelude.identity")):
         return "identity"
     return "rule"

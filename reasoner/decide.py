@@ -28,8 +28,10 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
-from .openness import Openness, undetermined_requirements, write_requirement
+from .naming import by_entity
+from .openness import Openness
 from .prelude import COMPUTED, atoms_of, prelude
+from .requirement import undetermined_requirements, write_requirement
 from .retraction import Retraction
 from .slice import Slice
 from .sources import Sources
@@ -96,6 +98,9 @@ def decide(
     assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
     if assumed:
         facts = facts.with_facts(assumed)
+    declared = _declarations(request.goal, policy, sources)
+    if declared:
+        facts = facts.with_facts(declared)
     inquiry = Inquiry(
         request.goal,
         policy,
@@ -123,6 +128,9 @@ def presume(
 
     Conflicts are not looked for.
     """
+    declared = _declarations(goal, policy, sources)
+    if declared:
+        facts = facts.with_facts(declared)
     inquiry = Inquiry(goal, policy, facts, sources, valid_on, "linear", budget)
     part = inquiry.slice(goal)
     if goal in part.answers:
@@ -140,6 +148,15 @@ def presume(
         write_requirement(item, facts=facts, sources=sources, valid_on=valid_on) for item in missing
     )
     return Verdict.ABSTAINED, first_code(tuple(item.code for item in requirements)), requirements
+
+
+def _declarations(goal: Atom, policy: Policy, sources: Sources) -> list[Fact]:
+    """Give, as facts, which classes are declared disjoint, and whether a goal has one value."""
+    atoms = [Atom("disjoint", pair) for pair in sorted(sources.disjoint.union(policy.disjoint))]
+    functional = sources.functional.union(policy.functional)
+    if goal.is_ground and len(goal.arguments) == 2 and goal.predicate in functional:
+        atoms.append(Atom("functional", (goal.predicate,)))
+    return [Fact(atom, "declared") for atom in atoms]
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
@@ -210,11 +227,11 @@ class _Case:
         part = inquiry.slice(goal)
         if not part.complete and not part.answers:
             return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
-        positive = weigh(inquiry, part)
         negative = Side(part)
-        if inquiry.is_defined(goal.complement.signature):
-            negative = weigh(inquiry, inquiry.slice(goal.complement))
         try:
+            positive = weigh(inquiry, part)
+            if inquiry.is_refutable(goal):
+                negative = weigh(inquiry, inquiry.slice(goal.complement))
             return self._conclude(positive, negative)
         except NotCovered:
             return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
@@ -224,26 +241,30 @@ class _Case:
         steps = StepList({clause.id: clause for group in clauses for clause in group})
         if positive.proofs:
             return self._certified(positive, negative, steps)
+        if negative.proofs and self.request.goal.is_ground:
+            return self._refuted(negative, steps)  # what it rests on outranks the other side
         if positive.disputed or (negative.disputed and not negative.proofs):
             return self._conflict(positive, negative, steps)
-        if negative.proofs and self.request.goal.is_ground:
-            return self._refuted(negative, steps)
         return self._abstained(positive.part, negative, steps)
 
     def _certified(self, side: Side, negative: Side, steps: StepList) -> _Draft:
         goal = self.request.goal
-        answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
+        listed = by_entity(self.inquiry, goal, side.proofs)
+        answers = tuple((atom, steps.add(side.proofs[atom])) for atom in listed.answers)
+        names = set(listed.names)
         refuted: tuple[tuple[Atom, str], ...] = ()
         slices = [side.part]
         contested: list[Json] = []
         requirements: tuple[OpenRequirement, ...] = ()
         if not goal.is_ground:
-            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            denied = by_entity(self.inquiry, goal, negative.proofs)
+            refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
+            names.update(denied.names)
             slices.append(negative.part)
             if side.disputed:
                 contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
                 slices += slices_behind(self.inquiry, side.contests)
-        witness, cited = self._absences(slices, steps, contested)
+        witness, cited = self._absences(slices, steps, contested, sorted(names, key=str))
         conclusion = self._conclusion(
             Verdict.CERTIFIED,
             None,
@@ -261,12 +282,17 @@ class _Case:
         return _Draft(conclusion, steps, witness, cited)
 
     def _absences(
-        self, slices: Sequence[Slice], steps: StepList, contested: Sequence[Json]
+        self,
+        slices: Sequence[Slice],
+        steps: StepList,
+        contested: Sequence[Json],
+        names: Sequence[Atom] = (),
     ) -> tuple[Witness, tuple[str, ...]]:
-        """Show what the absences and aggregates of the steps rest on."""
-        if not steps.closed:
+        """Show what the absences and aggregates of the steps rest on, and names of answers."""
+        if not steps.closed and not names:
             return Witness(contested=tuple(contested)), ()
-        return show_calls(self.inquiry, slices, steps, contested=contested)
+        slices = [*slices, *(self.inquiry.slice(call) for call in names)]
+        return show_calls(self.inquiry, slices, steps, roots=names, contested=contested)
 
     def _conflict(self, positive: Side, negative: Side, steps: StepList) -> _Draft:
         contests = {**positive.contests, **negative.contests}
@@ -302,7 +328,8 @@ class _Case:
         slices = list(search.slices)
         refuted: tuple[tuple[Atom, str], ...] = ()
         if negative.proofs:
-            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            denied = by_entity(inquiry, goal, negative.proofs)
+            refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
             slices.append(negative.part)
         witness, cited = show_calls(
             inquiry, slices, steps, roots=[goal, *(item.atom for item in missing)]

@@ -37,7 +37,8 @@ class Fact:
     """A ground atom that sources state.
 
     `leaf` names what supports it: a statement id (`st:...`) of the knowledge base or of a facts
-    file, `provenance`, `identity`, `request`, or `assumed` for an assumption of the request.
+    file, `provenance`, `identity`, `request`, `declared` for what a policy or a dimension declares,
+    or `assumed` for an assumption of the request.
     Several statements may give one atom: then there are several facts, and `leaf` order decides
     which is cited first. The fact is visible on the days of `validity`.
     """

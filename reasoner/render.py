@@ -29,6 +29,7 @@ CODES = {
     "GAP_IN_EXTRACTION": "passages name the entity, but no statement of this was read from them",
     "GAP_IN_CORPUS": "no source says anything about it",
     "OUT_OF_SCOPE": "the request lies outside what the rules cover",
+    "EXCLUDED": "something holds that the rules exclude",
 }
 _BACKGROUND = frozenset(
     (
@@ -91,6 +92,7 @@ class _Page:
             for answer in answers:
                 yield ""
                 yield f"{title} {answer['atom']}"
+                yield from self._names(answer["atom"])
                 yield from self._proof(answer["step"])
         for conflict in certificate["witness"]["contested"]:
             yield ""
@@ -150,6 +152,14 @@ class _Page:
             yield from (f"{pad}    {line}" for line in self._reason(step))
             stack.extend((premise, depth + 1) for premise in reversed(step["premises"]))
 
+    def _names(self, answer: str) -> Iterator[str]:
+        """Write the other names of entities in an answer."""
+        for demand in self.certificate["witness"]["demands"]:
+            name = demand["pattern"].removeprefix("alias(").removesuffix(", _)")
+            if demand["pattern"] == f"alias({name}, _)" and name in answer:
+                others = [item["atom"][len(f"alias({name}, ") : -1] for item in demand["answers"]]
+                yield f"  {name} is also named {', '.join(others)}"
+
     def _reason(self, step: Json) -> Iterator[str]:
         if "rule" in step:
             rule = self.certificate["rules"][step["rule"]]
@@ -165,6 +175,8 @@ class _Page:
                 yield "where the statement stands"
             case "request":
                 yield "the day of the request"
+            case "declared":
+                yield "declared by the policy or the dimension"
             case "assumed":
                 yield "assumed by the request"
             case "identity":
@@ -236,7 +248,9 @@ class _Page:
         absent = [
             lookup["pattern"]
             for lookup in self.certificate["witness"]["lookups"]
-            if not lookup["answers"] and lookup["basis"] in ("facts", "table", "declared")
+            if not lookup["answers"]
+            and lookup["basis"] in ("facts", "table", "declared")
+            and lookup["pattern"].partition("(")[0] not in _BACKGROUND
         ]
         if absent and self.certificate["verdict"] != "ABSTAINED":
             yield ""

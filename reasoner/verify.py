@@ -35,9 +35,14 @@ from typing import Any, NoReturn
 LARGEST_BITS = 4000
 """Size of numerator and denominator beyond which a computed number is no value."""
 FORMAT = "proofweave.certificate/1"
-PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcde8"
+PRELUDE_SHA256 = "f5f63f4afaabfa980ea18ccc46fadd4b83db13c43dca250c73825619fc505f87"
 """Digest of the rules that stand beside every policy."""
-PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
+PRELUDE_HEADS = frozenset(
+    (
+        *("under/2", "alias/2", "stated_by/4", "may_coincide/2", "in_taxonomy/1"),
+        *("told_apart/2", "told_disjoint/2"),
+    )
+)
 """What these rules conclude."""
 NEVER_STATED = PRELUDE_HEADS | {"valid_on/1", "stated_in/2", "same_name/2"}
 """What follows from rules, the request, evidence or spelling; no source states it."""
@@ -45,6 +50,26 @@ FACTS_DECODER = "facts/1"
 """Decoder of facts files; their lookups are read again from the file."""
 IDENTITY = "prelude.identity:"
 """Begins the names of rules that carry a predicate over to other names of an entity."""
+VALUE_RULES = {
+    "prelude.one_value:": (
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), told_apart(W, V).',
+        "{{X}} has one {d}, which is {{W}}; nothing lies under both {{W}} and {{V}}",
+    ),
+    "prelude.one_value_named:": (
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), W != V, not in_taxonomy(W), '
+        "not in_taxonomy(V), not may_coincide(W, V).",
+        "{{X}} has one {d}, which is {{W}} and not {{V}}",
+    ),
+    "prelude.disjoint_values:": (
+        "-{d}(X, V) :- {d}(X, W), told_disjoint(W, V).",
+        "the {d} of {{X}} is {{W}}, which excludes {{V}}",
+    ),
+}
+"""Rules by which one value of a dimension excludes another: text and sentence, by their names."""
+COMPLETE_ORDER = frozenset(("may_coincide/2", "in_taxonomy/1"))
+"""What is closed because taxonomies and names are complete for meets (as the request has them)."""
+DECLARATIONS = frozenset(("functional/1", "disjoint/2"))
+"""What declarations say."""
 NEVER_RENAMED = frozenset(
     (
         *("stated_in/2", "valid_on/1", "same_name/2", "document_kind/2", "issuer/2"),
@@ -1574,6 +1599,17 @@ def identity_rule(sign: str) -> Rule:
     return Rule(f"{IDENTITY}{sign}", tree, text, "Proofweave prelude, identity", says)
 
 
+def value_rule(name: str) -> Rule:
+    """Give a rule by which one value of a dimension excludes another."""
+    kind = next(kind for kind in VALUE_RULES if name.startswith(kind))
+    dimension = name.removeprefix(kind).removesuffix("/2")
+    if not re.fullmatch(r"_*[a-z][A-Za-z0-9_]*", dimension, re.ASCII):
+        raise ValueError(name)
+    text, says = (part.format(d=dimension) for part in VALUE_RULES[kind])
+    tree = Reader(text).statement()
+    return Rule(f"{kind}{dimension}/2", tree, text, "Proofweave prelude, meet", says)
+
+
 def literal_signatures(literal: Literal) -> Iterator[str]:
     """Yield the signatures that a body literal reads."""
     if literal.sign:
@@ -2161,10 +2197,12 @@ STEP_KEYS = {
     "rule": (RULE_KEYS,),
     "identity": (RULE_KEYS, PLAIN_KEYS),
     "subsumption": (RULE_KEYS,),
+    "meet": (RULE_KEYS,),
     "stated": (STATEMENT_KEYS,),
     "provenance": (STATEMENT_KEYS,),
     **dict.fromkeys(
-        ("request", "assumed", "comparison", "arithmetic", "conversion", "closed"), (PLAIN_KEYS,)
+        ("request", "assumed", "declared", "comparison", "arithmetic", "conversion", "closed"),
+        (PLAIN_KEYS,),
     ),
 }
 """Kinds of steps with the fields they have."""
@@ -2180,6 +2218,7 @@ _CODES = (
     "GAP_IN_EXTRACTION",
     "GAP_IN_CORPUS",
     "OUT_OF_SCOPE",
+    "EXCLUDED",
 )
 _CLAUSE_FIELDS = frozenset(
     (
@@ -2272,6 +2311,7 @@ class Examination:
         self.closed_memo: dict[str, bool] = {}
         self.unknown_signs: set[str] = set()
         self.lacking_memo: dict[str, bool] = {}
+        self.renaming: bool | None = None
         self.closed_used: set[str] = set()
         self.out_of_scope = False
         self.used_sources: set[str] = set()
@@ -2425,6 +2465,9 @@ class Examination:
         if name.startswith(IDENTITY):
             self._check_identity_rule(name, record, where)
             return
+        if name.startswith(tuple(VALUE_RULES)):
+            self._check_value_rule(name, record, where)
+            return
         reject("RULE_MISMATCH", where, "no policy of the certificate has this rule")
 
     def _check_identity_rule(self, name: str, record: dict[str, Any], where: str) -> None:
@@ -2438,6 +2481,18 @@ class Examination:
             reject("RULE_MISMATCH", where, "an identity rule has another form")
         if rule.sign in self.rules_by_sign or rule.sign in NEVER_RENAMED:
             reject("RULE_MISMATCH", where, f"{rule.sign} is not carried over to other names")
+        self.rules[name] = rule
+        self.identity_rules.append(rule)
+
+    def _check_value_rule(self, name: str, record: dict[str, Any], where: str) -> None:
+        """Compare a rule by which one value of a dimension excludes another."""
+        try:
+            rule = value_rule(name)
+        except (ValueError, Unreadable):
+            reject("RULE_MISMATCH", where, f"{name!r} names no rule about values")
+        stated = {"clause": rule.tree, "text": rule.text, "cite": rule.cite, "says": rule.says}
+        if stated != record:
+            reject("RULE_MISMATCH", where, "a rule about values has another form")
         self.rules[name] = rule
         self.identity_rules.append(rule)
 
@@ -2791,12 +2846,28 @@ class Examination:
             case "request":
                 if self.valid_on is None or conclusion != f'valid_on(@date("{self.valid_on}"))':
                     reject("LEAF_MISMATCH", where, f"the request does not give {conclusion}")
+            case "declared":
+                self._check_declared(conclusion, where)
             case "assumed":
                 if conclusion not in self.certificate["assumptions"]:
                     reject("LEAF_MISMATCH", where, f"{conclusion} is not among the assumptions")
             case _:
                 self._check_computed(conclusion, where)
         self.atoms[name] = conclusion
+
+    def _check_declared(self, conclusion: str, where: str) -> None:
+        """Check what policies declare; what dimensions declare beside that is trusted, and said."""
+        sign, row = self.check_atom(conclusion, where)
+        names = [json.loads(str(term)) for term in row if str(term).startswith('"')]
+        if sign == "functional/1" and len(names) == 1:
+            if not any(names[0] in policy.functional for policy in self.policies):
+                self.trust(f"that the dimension {names[0]} has one value at a time")
+        elif sign == "disjoint/2" and len(names) == 2:
+            pair = {names[0], names[1]}
+            if not any(set(known) == pair for policy in self.policies for known in policy.disjoint):
+                self.trust(f"that {row[0]} and {row[1]} are disjoint")
+        else:
+            reject("LEAF_MISMATCH", where, f"nothing declares {conclusion}")
 
     def _check_computed(self, conclusion: str, where: str) -> None:
         sign, row = self.check_atom(conclusion, where)
@@ -3069,7 +3140,8 @@ class Examination:
         certain = True
         for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
-            rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
+            terms = [write_term(term, bound) for term in tree["terms"]]
+            rows[tuple(self.first_name(term, where) for term in terms)] = None
         if not certain or any(
             item.literal.kind in ("positive", "absent") and self.is_lacking(item.literal.sign)
             for item in planned.inner
@@ -3077,6 +3149,31 @@ class Examination:
             return None, False
         values = [_value_of(row[0]) for row in sorted(rows)]
         return aggregate_value(tree["function"], values), certain
+
+    def is_renaming(self) -> bool:
+        """Whether a step, or a facts file at hand, gives some entity another name."""
+        if self.renaming is None:
+            steps = self.certificate["steps"]
+            self.renaming = self._is_stored("same_as/2") or any(
+                str(step["conclusion"]).startswith("same_as(") for step in steps
+            )
+        return self.renaming
+
+    def first_name(self, term: str, where: str) -> str:
+        """Give one name, first by text, that stands for all names of an entity.
+
+        Where entities have other names, the names of everything that is counted must be shown.
+        """
+        if term[0] != '"' or ("alias/2" not in self.calls and not self.is_renaming()):
+            return term
+        covered = any(
+            all(bound < 1 for bound in bounds) and (not bounds or (term,) in group)
+            for bounds, group in self.calls.get("alias/2", {}).items()
+        )
+        if not covered and not self.is_renaming():
+            return term
+        rows = self.rows_of("alias/2", (term, None), where)
+        return min([term, *(str(row[1]) for row, _ in rows)])
 
     def _check_closed(
         self, rule: Rule, literal: Literal, bindings: dict[str, str], text: str, where: str
@@ -3107,6 +3204,9 @@ class Examination:
         """Whether a predicate is closed: declared, or derived from closed predicates only."""
         if sign == "same_name/2":  # names alike are found only where asked for
             return False
+        if sign in COMPLETE_ORDER:
+            self.trust("that taxonomies and names of entities show all that values have in common")
+            return True
         if sign in self.closed_memo:
             return self.closed_memo[sign]
         seen, waiting, closed = {sign}, [sign], True
@@ -3181,7 +3281,8 @@ class Examination:
         for lookup in self.lookups:
             if (lookup.sign, lookup.pattern) not in seen or lookup.basis != "knowledge":
                 continue
-            if lookup.sign != "same_as/2":  # names that a knowledge base does not have
+            # Names and classes that a knowledge base does not have are no gap: see is_closed.
+            if lookup.sign not in ("same_as/2", "subclass_of/2"):
                 reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
 
     def _check_demand(self, demand: Call) -> None:
@@ -3261,6 +3362,8 @@ class Examination:
                     reject("LOOKUP_MISMATCH", lookup.where, "the statements have other documents")
             case "table":
                 self._check_table(lookup, rows)
+            case "declared" if lookup.sign in DECLARATIONS:
+                self.trust(f"that dimensions declare of {lookup.sign} what the lookup shows")
             case "declared":
                 if not self.is_closed(lookup.sign):
                     reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not declared closed")
@@ -3620,11 +3723,25 @@ class Examination:
         for call in (*self.demands, *self.lookups):
             call.is_used = call.is_used or (call.sign, call.pattern) in read
             is_root = call.sign == self.goal_sign and _agrees(call.pattern, self.goal)
+            is_root = is_root or self._names_an_answer(call)
             if not call.is_used and not is_root:
                 reject("UNUSED", call.where, "nothing reads this call")
         for sign in sorted(self.closed_used):
             self.trust(f"that the named source is complete for {sign}, as the policy declares")
         self.checked.append("nothing is there that nothing needs")
+
+    def _names_an_answer(self, call: Call) -> bool:
+        """Whether a call gives the other names of something that an open goal found."""
+        return (
+            call.sign == "alias/2"
+            and call.pattern[1] is None
+            and not self.is_ground
+            and any(
+                call.pattern[0] in self.check_atom(answer["atom"], "answers")[1]
+                for part in ("answers", "refuted")
+                for answer in self.certificate[part]
+            )
+        )
 
     def check_minimality(self) -> None:
         """Show for each answer that without any one of its leaves it would not follow."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
@@ -16,6 +17,9 @@ from reasoner.verify import TABLE_TYPES, Texts, is_named
 
 SEARCHED = 5
 """Passages looked at for one open requirement."""
+
+REFUSALS = 3
+"""Refused candidates named for one open requirement."""
 
 ALIKE = 80.0
 """Likeness, in percent, from which another name may be mistaken for the one sought."""
@@ -144,6 +148,26 @@ class KnowledgeSources:
                     places.setdefault(other, []).append(hit.title)
         rejected += (_placed(other, titles) for other, titles in places.items())
         return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))
+
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:
+        """Give the candidates that extraction refused, by document: reason, title and line."""
+        found: list[str] = []
+        if not entity:
+            return ()
+        for source, reason, text in self._base.refusals(dimension, entity, 10 * REFUSALS):
+            if source == self._excluded:
+                continue
+            if not re.search(rf"\b{re.escape(dimension)}\b", reason, re.ASCII):
+                continue
+            record = self._base.record(source)
+            at = self._base.text(record.text_sha256).find(text)
+            line = "" if at < 0 else f", line {self._line(record.text_sha256, at + len(text))}"
+            found.append(f"{reason} ({record.title}{line})")
+        return tuple(dict.fromkeys(found))[:REFUSALS]
+
+    def _line(self, text_sha256: str, end: int) -> int:
+        """Give the line on which a span ends, where its value stands; from 1."""
+        return self._base.text(text_sha256).count("\n", 0, end) + 1
 
 
 def _placed(name: str, titles: Sequence[str]) -> str:
