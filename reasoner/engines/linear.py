@@ -66,8 +66,12 @@ class Firing:
 
 def warm() -> None:
     """Load and link the compiled kernel now, so that no request pays for it."""
-    one, none = np.zeros(1, np.int32), np.zeros(0, np.int32)
-    focus(HornProgram(1, none, one, none, one), 0, form=Form.ARRAYS)
+    from . import kernel
+
+    one, starts = np.zeros(1, np.int32), np.arange(2, dtype=np.int32)
+    program = HornProgram(1, one, starts, one, one)
+    focus(program, 0, form=Form.ARRAYS)
+    kernel.renumber(starts, one, one, np.full(1, -1, np.int32), *(one.copy() for _ in range(3)))
 
 
 def _kernel(program: HornProgram, form: Form) -> ModuleType | None:
