@@ -202,7 +202,7 @@ class _Bench:
         def weighed(question: Question) -> Sequence[Place]:
             assert vectors is not None
             found = index.search(question.text, WEIGHED, reach=Reach.LINKED, read=text)
-            return vectors.weigh(question.text, found, most)
+            return vectors.weigh(question.text, found, most, read=text)
 
         methods: list[tuple[str, Found]] = [
             ("named", lambda question: index.search(question.text, most)),

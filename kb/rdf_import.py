@@ -16,7 +16,7 @@ from . import vocabulary as iri
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected
-from .journal import Admission, Grounded
+from .admission import Admission, Grounded
 from .knowledge_base import KnowledgeBase
 from .rdf_pieces import BrokenPiece
 from .rdf_reading import Read, read_rdf

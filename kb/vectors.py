@@ -107,14 +107,14 @@ class VectorIndex:
         with self._lock, translated_errors(self._name):
             (sought,) = self._embedder.embed([query])
             vectors = [self._vector(place) for place in some]
-            gone = [i for i, vector in enumerate(vectors) if not vector]
-            texts = [f"{some[i].title}. {read(some[i])}" for i in gone]
-            for i, vector in zip(gone, self._embedder.embed(texts) if gone else (), strict=True):
+            unknown = {i: read(some[i]) for i, vector in enumerate(vectors) if not vector}
+            texts = {i: f"{some[i].title}. {text}" for i, text in unknown.items() if text}
+            for i, vector in zip(texts, self._embedder.embed([*texts.values()]), strict=True):
                 vectors[i] = vector
-        alike = likeness(sought, vectors)
-        scores = [
-            place.score + _WEIGHT * each / SCALE**2 for place, each in zip(some, alike, strict=True)
-        ]
+        known = [i for i, vector in enumerate(vectors) if vector]
+        scores = [place.score for place in some]
+        for i, alike in zip(known, likeness(sought, [vectors[i] for i in known]), strict=True):
+            scores[i] += _WEIGHT * alike / SCALE**2
         order = sorted(range(len(some)), key=lambda i: (-scores[i], i))
         return tuple(replace(some[i], score=scores[i]) for i in order[:limit])
 

@@ -10,7 +10,7 @@ from proofweave.v1 import knowledge_pb2
 
 from kb.document import RDF_TYPES, Document, decode
 from kb.errors import MappingRejected
-from kb.journal import Admission
+from kb.admission import Admission
 from kb.rdf_import import LINES_KEPT, RdfOptions, Refusal, import_rdf
 from kb.table_mapping import TableMapping, read_mapping
 from kb.tables import RejectedRow, import_table

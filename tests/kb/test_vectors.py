@@ -179,5 +179,14 @@ def test_the_model_finds_what_other_words_say(tmp_path: Path, minilm: MiniLM) ->
 def test_a_place_without_a_vector_keeps_the_score_of_its_words(tmp_path: Path) -> None:
     index = VectorIndex(tmp_path / "v.sqlite", Letters())
     places = (Place("s", "t", 0, 1, 2.0), Place("s", "t", 5, 6, 1.0))
-    assert index.weigh("a", places, 5) == places
+    assert index.weigh("a", places, 5, read=lambda _: "") == places
+    index.close()
+
+
+def test_a_place_that_stands_no_longer_is_weighed_by_its_text(tmp_path: Path) -> None:
+    index = VectorIndex(tmp_path / "v.sqlite", Letters())
+    gone, other = Place("s", "t", 0, 1, 1.0), Place("s", "t", 5, 6, 1.0)
+    texts = {gone: "zzz", other: "aaa"}
+    ordered = index.weigh("a", (gone, other), 5, read=lambda place: texts[place])
+    assert [place.start for place in ordered] == [other.start, gone.start]
     index.close()

@@ -102,6 +102,8 @@ class _AbstentionCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Absten
     ABSTENTION_CODE_GAP_IN_EXTRACTION: _AbstentionCode.ValueType  # 5
     ABSTENTION_CODE_GAP_IN_CORPUS: _AbstentionCode.ValueType  # 6
     ABSTENTION_CODE_OUT_OF_SCOPE: _AbstentionCode.ValueType  # 7
+    ABSTENTION_CODE_EXCLUDED: _AbstentionCode.ValueType  # 8
+    """A rule needs that something does not hold, and it does: no search would help."""
 
 class AbstentionCode(_AbstentionCode, metaclass=_AbstentionCodeEnumTypeWrapper):
     """Why a requirement is open, in the order in which a verdict takes the first."""
@@ -114,6 +116,8 @@ ABSTENTION_CODE_UNVERIFIED_ENTITY: AbstentionCode.ValueType  # 4
 ABSTENTION_CODE_GAP_IN_EXTRACTION: AbstentionCode.ValueType  # 5
 ABSTENTION_CODE_GAP_IN_CORPUS: AbstentionCode.ValueType  # 6
 ABSTENTION_CODE_OUT_OF_SCOPE: AbstentionCode.ValueType  # 7
+ABSTENTION_CODE_EXCLUDED: AbstentionCode.ValueType  # 8
+"""A rule needs that something does not hold, and it does: no search would help."""
 Global___AbstentionCode: _TypeAlias = AbstentionCode  # noqa: Y015
 
 class _Severity:
@@ -510,6 +514,7 @@ class Answer(_message.Message):
     BINDINGS_FIELD_NUMBER: _builtins.int
     LABEL_FIELD_NUMBER: _builtins.int
     QUOTES_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
     atom: _builtins.str
     label: _builtins.str
     """Text for people."""
@@ -519,6 +524,10 @@ class Answer(_message.Message):
 
     @_builtins.property
     def quotes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Quote]: ...
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Other names of the entities found, as identity statements give them."""
+
     def __init__(
         self,
         *,
@@ -526,10 +535,11 @@ class Answer(_message.Message):
         bindings: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         label: _builtins.str = ...,
         quotes: _abc.Iterable[Global___Quote] | None = ...,
+        names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "bindings", b"bindings", "label", b"label", "quotes", b"quotes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "bindings", b"bindings", "label", b"label", "names", b"names", "quotes", b"quotes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
