@@ -1,6 +1,6 @@
 """One server at a time per knowledge base: a lock on a file of its directory.
 
-The lock ends with its process, however that ends. Readers that start no server, such as `backup` and
+The lock ends with its process, however that ends. What starts no server, such as `backup` and
 `verify`, need none.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -20,8 +20,8 @@ STEP_SECONDS = 0.05
 
 
 @contextmanager
-def occupied(directory: Path, *, address: str = "", wait_seconds: float = 0) -> Iterator[None]:
-    """Hold a knowledge base while the block runs; `address` tells others whom to ask.
+def occupied(directory: Path, *, wait_seconds: float = 0) -> Iterator[Callable[[str], None]]:
+    """Hold a knowledge base while the block runs; gives what tells others where it is served.
 
     Waits for a holder without an address, which leaves soon. Raises LogUnavailable where another
     process holds it, and NotFound where there is no directory.
@@ -45,15 +45,19 @@ def occupied(directory: Path, *, address: str = "", wait_seconds: float = 0) -> 
                 asked = f" at {where}; use --server {where}" if where else "; try again later"
                 raise LogUnavailable(f"{directory} is in use by the process {process}{asked}")
             time.sleep(STEP_SECONDS)
-        os.ftruncate(file, 0)
-        os.pwrite(file, f"{os.getpid()} {address}".encode(), 0)
+
+        def tell(address: str) -> None:
+            os.ftruncate(file, 0)
+            os.pwrite(file, f"{os.getpid()} {address}".encode(), 0)
+
+        tell("")
         stack.callback(os.ftruncate, file, 0)
-        yield
+        yield tell
 
 
 def _try(file: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # not inherited by worker processes
+    except (BlockingIOError, PermissionError):
         return False
     return True

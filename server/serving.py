@@ -122,12 +122,13 @@ def run(directories: Mapping[str, Path], settings: Settings) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     host = settings.server.host
     with ExitStack() as stack:
-        for directory in dict.fromkeys(path.resolve() for path in directories.values()):
-            address = f"{host}:{settings.server.port}" if settings.server.port else host
-            stack.enter_context(occupied(directory, address=address))
+        places = dict.fromkeys(path.resolve() for path in directories.values())
+        telling = [stack.enter_context(occupied(place)) for place in places]
         bases = open_knowledge(directories)
         stack.callback(bases.close)
         with serving(bases, settings, f"{host}:{settings.server.port}") as port:
+            for tell in telling:
+                tell(f"{host}:{port}")
             application = web_application(bases, settings, f"{host}:{port}")
             web = uvicorn.Server(
                 uvicorn.Config(
