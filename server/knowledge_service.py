@@ -17,6 +17,7 @@ from .errors import RequestRejected
 from .imports import import_request
 from .ingestion import Upload, ingest_upload, summarise, uploads
 from .knowledge import Knowledge
+from .links import Linked
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
 from .offsets import EvidenceOffsets
@@ -61,19 +62,22 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         knowledge = self._desk.parent(first.start.parent, context)
         settings = self._desk.settings
         limit = settings.limits.document_bytes
+        run = self._desk.requester(context)
         outcomes: list[pb.DocumentOutcome] = []
-        for index, upload in enumerate(uploads(request_iterator, limit=limit)):
-            run = self._desk.requester(context)
-            for response in ingest_upload(
-                knowledge, upload, index=index, run=run, extraction=settings.extraction
-            ):
-                check_call(context)
-                if response.HasField("outcome"):
-                    outcomes.append(response.outcome)
-                elif not first.start.progress:
-                    continue
-                yield response
-        linked = knowledge.link_titles(run=self._desk.requester(context))
+        linked = Linked()
+        try:
+            for index, upload in enumerate(uploads(request_iterator, limit=limit)):
+                for response in ingest_upload(
+                    knowledge, upload, index=index, run=run, extraction=settings.extraction
+                ):
+                    if response.HasField("outcome"):
+                        outcomes.append(response.outcome)
+                    check_call(context)
+                    if response.HasField("outcome") or first.start.progress:
+                        yield response
+        finally:  # also where the client leaves: what is admitted stays, with its links
+            if outcomes:
+                linked = knowledge.link_titles(run=run)
         revision = str(knowledge.base.revision)
         packs = knowledge.packs.packs
         summary = summarise(outcomes, linked, revision=revision, packs=packs)
