@@ -11,6 +11,7 @@ from ..versions import VERSIONS
 from . import (
     ask,
     certificate,
+    dependents,
     diff,
     graph,
     ingest,
@@ -63,6 +64,7 @@ def build() -> typer.Typer:
         ("prove", prove.prove),
         ("supports", supports.supports),
         ("diff", diff.diff),
+        ("dependents", dependents.dependents),
         ("review", certificate.review),
         ("export", certificate.export),
         ("sparql", graph.sparql),
