@@ -28,7 +28,7 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
-from .openness import Openness, undetermined_requirements, write_requirement
+from .openness import Missing, Openness, undetermined_requirements, write_requirement
 from .prelude import COMPUTED, atoms_of, prelude
 from .retraction import Retraction
 from .slice import Slice
@@ -140,6 +140,16 @@ def presume(
         write_requirement(item, facts=facts, sources=sources, valid_on=valid_on) for item in missing
     )
     return Verdict.ABSTAINED, first_code(tuple(item.code for item in requirements)), requirements
+
+
+def presume_requirement(inquiry: Inquiry, atom: Atom, rule: str) -> OpenRequirement:
+    """Write an atom as an open requirement of a rule: to explain, never to answer."""
+    return write_requirement(
+        Missing(atom, rule),
+        facts=inquiry.facts,
+        sources=inquiry.sources,
+        valid_on=inquiry.valid_on,
+    )
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:

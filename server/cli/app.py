@@ -11,6 +11,7 @@ from ..versions import VERSIONS
 from . import (
     ask,
     certificate,
+    contrast,
     dependents,
     diff,
     graph,
@@ -63,6 +64,7 @@ def build() -> typer.Typer:
         ("plan", ask.plan),
         ("prove", prove.prove),
         ("supports", supports.supports),
+        ("contrast", contrast.contrast),
         ("diff", diff.diff),
         ("dependents", dependents.dependents),
         ("review", certificate.review),

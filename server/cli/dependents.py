@@ -72,6 +72,7 @@ def dependents(
             {
                 "kind": start.kind,
                 "name": start.name,
+                "title": start.title or None,
                 "rechecked": recheck,
                 "dependents": [_dependent_json(one) for one in found],
             }
@@ -99,6 +100,8 @@ def _show(
         match one.outcome:
             case certificate_pb2.OUTCOME_STANDS:
                 out.print(f"       stands: {_verdict(one)} without it, too", style="green")
+                if one.detail:
+                    out.print(f"       but {one.detail}", style="yellow")
             case certificate_pb2.OUTCOME_FALLS:
                 opens = "; ".join(found.atom for found in one.open)
                 out.print(
@@ -107,7 +110,7 @@ def _show(
                 )
             case certificate_pb2.OUTCOME_UNKNOWN:
                 out.print(f"       not proved again: {one.problem.message}", style="red")
-    words = f"{counted(len(found), 'decision')} on {start.kind} {start.name}"
+    words = f"{counted(len(found), 'decision')} on {start.kind} {start.title or start.name}"
     if rechecked:
         falling = sum(one.outcome == certificate_pb2.OUTCOME_FALLS for one in found)
         unknown = sum(one.outcome == certificate_pb2.OUTCOME_UNKNOWN for one in found)
@@ -132,5 +135,6 @@ def _dependent_json(one: certificate_pb2.Dependent) -> dict[str, Any]:
         "verdict": verdict_word(one.verdict) if is_known else None,
         "code": code_word(one.code),
         "open": [open_json(found) for found in one.open],
+        "detail": one.detail or None,
         "problem": one.problem.message or None,
     }
