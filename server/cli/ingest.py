@@ -18,7 +18,7 @@ from ..status import problems_of
 from ..translate import CHUNK
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import Exit, console, print_json
+from .outcome import Exit, console, counted, print_json
 from .prove import read_text
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, or directories.")]
@@ -202,15 +202,16 @@ def _show(
             out.print(f"rejected  {outcome.file_name}: {reason}", style="red")
             continue
         admitted = outcome.admitted
-        words = f"{admitted.statements_inserted} statements"
+        words = counted(admitted.statements_inserted, "statement")
         if admitted.statements_known:
             words += f", {admitted.statements_known} known before"
         if not admitted.is_new:
             words += ", same bytes as before"
         out.print(f"admitted  {outcome.file_name}: {words}")
     out.print(
-        f"{summary.documents_admitted} documents admitted ({summary.documents_new} new), "
-        f"{summary.documents_rejected} rejected; {summary.statements_inserted} statements new, "
+        f"{counted(summary.documents_admitted, 'document')} admitted "
+        f"({summary.documents_new} new), {summary.documents_rejected} rejected; "
+        f"{counted(summary.statements_inserted, 'statement')} new, "
         f"{summary.statements_known} known before",
         style="bold",
     )
@@ -272,7 +273,7 @@ def import_table(
             f"{file.name}: no dimension is defined for {names}; imported under the name"
         )
     console().print(
-        f"{file.name}: {admitted.statements_inserted} statements new, "
+        f"{file.name}: {counted(admitted.statements_inserted, 'statement')} new, "
         f"{admitted.statements_known} known before",
         style="bold",
     )
