@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from . import vocabulary as iri
+from .admission import Admission, Grounded
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected
-from .admission import Admission, Grounded
 from .knowledge_base import KnowledgeBase
 from .rdf_pieces import BrokenPiece
 from .rdf_reading import Read, read_rdf

@@ -28,6 +28,7 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
+from .missing import Missing
 from .naming import by_entity
 from .openness import Openness
 from .prelude import COMPUTED, atoms_of, prelude
@@ -157,6 +158,16 @@ def _declarations(goal: Atom, policy: Policy, sources: Sources) -> list[Fact]:
     if goal.is_ground and len(goal.arguments) == 2 and goal.predicate in functional:
         atoms.append(Atom("functional", (goal.predicate,)))
     return [Fact(atom, "declared") for atom in atoms]
+
+
+def presume_requirement(inquiry: Inquiry, atom: Atom, rule: str) -> OpenRequirement:
+    """Write an atom as an open requirement of a rule: to explain, never to answer."""
+    return write_requirement(
+        Missing(atom, rule),
+        facts=inquiry.facts,
+        sources=inquiry.sources,
+        valid_on=inquiry.valid_on,
+    )
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:

@@ -62,13 +62,28 @@ def plain_term(term: str) -> str:
 
 
 def sentence(template: str, bindings: Mapping[str, str]) -> str:
-    """Fill the sentence of a rule with the values of its variables."""
+    """Fill the sentence of a rule with the values of its variables.
+
+    >>> sentence("a {K} issued by {I}", {"K": '"Insurance certificate"', "I": '"Hanse"'})
+    'an Insurance certificate issued by Hanse'
+    """
 
     def value(match: re.Match[str]) -> str:
         term = bindings.get(match[1])
         return match[0] if term is None else plain_term(term)
 
+    template = with_article(template, bindings)
     return re.sub(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", value, template)
+
+
+def with_article(template: str, bindings: Mapping[str, str]) -> str:
+    """Write `an` in `a {K} issued by` where the kind of document begins with a vowel."""
+
+    def article(match: re.Match[str]) -> str:
+        kind = plain_term(bindings.get(match[1], ""))
+        return f"an {match[0][2:]}" if kind.startswith(tuple("AEIOUaeiou")) else match[0]
+
+    return re.sub(r"\ba \{([A-Za-z_][A-Za-z0-9_]*)\} issued by", article, template)
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import grpc
@@ -14,11 +15,14 @@ from .cli.outcome import Exit, report
 from .errors import RequestRejected
 from .status import Failure, code_of, failure_of, problems_of
 
+_DENIAL = re.compile(r"-[a-z][A-Za-z0-9_]*\(")
+
 
 def main() -> None:
     """Run the command line; leaves by `SystemExit` with the code of the contract."""
     as_json = "--json" in sys.argv
     try:
+        _check_denials(sys.argv[1:])
         _run()
     except ProofweaveError as error:
         failure = Failure(code_of(error), error.code, str(error), problems_of(error))
@@ -36,6 +40,18 @@ def main() -> None:
         words = " ".join(f"{type(error).__name__}: {error}".split())
         print(f"error: internal error: {words} (PROOFWEAVE_TRACE=1 shows where)", file=sys.stderr)
         sys.exit(Exit.ERROR)
+
+
+def _check_denials(arguments: list[str]) -> None:
+    """Raise RequestRejected where a goal with strong negation would be read as an option."""
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    for at, argument in enumerate(before):
+        is_value = at > 0 and before[at - 1] in ("--assume", "--retract")
+        if _DENIAL.match(argument) and not is_value:
+            raise RequestRejected(
+                f"{argument!r} begins with - and reads as an option; a goal with strong negation "
+                f"comes last, after --: ... -- {argument!r}"
+            )
 
 
 def _run() -> None:

@@ -162,6 +162,7 @@ class Recheck:
                     verdict=VERDICTS[decision.verdict],
                     code=CODES[decision.code] if decision.code is not None else _NO_CODE,
                     open=[open_message(requirement) for requirement in decision.open],
+                    detail=_unread(certificate, json.loads(decision.certificate)),
                 )
         return self._known[digest]
 
@@ -209,6 +210,17 @@ class Recheck:
         )
 
 
+def _unread(before: Json, after: Json) -> str:
+    """Name the look-ups that were read in a source before and are only declared complete now."""
+    read = {found["pattern"] for found in before["witness"]["lookups"] if found["basis"] == "table"}
+    left = [
+        found["pattern"]
+        for found in after["witness"]["lookups"]
+        if found["basis"] == "declared" and found["pattern"] in read
+    ]
+    return f"no source would show that {'; '.join(left)} is complete" if left else ""
+
+
 def _retraction(statement_id: str, base: Reading) -> Iterator[Retraction]:
     try:
         statement = base.statement(statement_id)
@@ -241,9 +253,21 @@ def stream_dependents(
 ) -> Iterator[pb.StreamDependentsResponse]:
     """Give how many decisions rest on something, then each, oldest first."""
     found, certificates = resting_on(subject, knowledge.base)
-    start = pb.DependentsStart(kind=subject.kind, name=subject.name, count=len(found))
+    start = pb.DependentsStart(
+        kind=subject.kind,
+        name=subject.name,
+        count=len(found),
+        title=_title(subject, certificates),
+    )
     yield pb.StreamDependentsResponse(start=start)
     yield from _dependents(found, certificates, describe, recheck)
+
+
+def _title(subject: Subject, certificates: Mapping[str, Json]) -> str:
+    for certificate in certificates.values():
+        if subject.id in certificate["sources"]:
+            return str(certificate["sources"][subject.id]["title"])
+    return ""
 
 
 def _dependents(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from proofweave.v1 import knowledge_pb2
 
+from kb.admission import Admission
 from kb.document import RDF_TYPES, Document, decode
 from kb.errors import MappingRejected
-from kb.admission import Admission
 from kb.rdf_import import LINES_KEPT, RdfOptions, Refusal, import_rdf
 from kb.table_mapping import TableMapping, read_mapping
 from kb.tables import RejectedRow, import_table

@@ -17,6 +17,7 @@ from reasoner.lint import check_policy
 from reasoner.verify import Report, verify_bytes
 
 from .certificates import quoted_sources, stored_texts, verify_stored
+from .contrasts import contrast_goals
 from .errors import RequestRejected
 from .export.table import EXPORTERS
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
@@ -94,6 +95,18 @@ def leaves_of_files(
         return stream_graph_leaves(request, budget=budget)
     ground = ground_of(request.goal, None, today=_now().date())
     return stream_leaves(request, ground, budget=budget)
+
+
+def contrast_files(
+    request: pb.ContrastGoalsRequest, settings: Settings
+) -> pb.ContrastGoalsResponse:
+    """Say why one goal and not another from the files of their request."""
+    return contrast_goals(
+        request,
+        ground_of(request.goal, None, today=_now().date()),
+        budget=lambda: _budget(request.budget, settings),
+        limits=settings.limits,
+    )
 
 
 def compare_files(

@@ -17,6 +17,7 @@ from reasoner.decide import Decision
 from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
+from .contrasts import contrast_goals
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .knowledge import Knowledge
 from .leaves import stream_leaves
@@ -124,6 +125,17 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             request,
             ground,
             budget=self._budget(request.budget, context),
+            limits=self._desk.settings.limits,
+        )
+
+    def ContrastGoals(  # noqa: N802
+        self, request: pb.ContrastGoalsRequest, context: Context
+    ) -> pb.ContrastGoalsResponse:
+        """Say why one goal is proved and another is not."""
+        return contrast_goals(
+            request,
+            self._ground(request.goal, context),
+            budget=lambda: self._budget(request.budget, context),
             limits=self._desk.settings.limits,
         )
 

@@ -121,11 +121,12 @@ def explain_why_not(
 
     Ground look-ups that found nothing are the candidates, each of cost one. Where a missing fact
     has no known value, the only repair is the list of all open requirements, with their variables:
-    facts with values that fit would do, perhaps not all of them. Then `complete` is false.
+    facts with values that fit would do, perhaps not all of them. Then `complete` is false. A
+    refuted goal has no repair: what refutes it would stand against whatever is added.
     """
     goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
     response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
-    if decision.verdict is Verdict.CERTIFIED or not goal.is_ground:
+    if decision.verdict is not Verdict.ABSTAINED or not goal.is_ground:
         return response
     expired = expiry(budget)
     part, candidates = _with_missing(goal, ground, budget)

@@ -11,6 +11,8 @@ from ..versions import VERSIONS
 from . import (
     ask,
     certificate,
+    contrast,
+    dependents,
     diff,
     graph,
     imports,
@@ -66,7 +68,9 @@ def build() -> typer.Typer:
         ("plan", ask.plan),
         ("prove", prove.prove),
         ("supports", supports.supports),
+        ("contrast", contrast.contrast),
         ("diff", diff.diff),
+        ("dependents", dependents.dependents),
         ("review", certificate.review),
         ("export", certificate.export),
         ("sparql", graph.sparql),

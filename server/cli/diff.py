@@ -12,7 +12,8 @@ from .connection import connect
 from .options import Config, Deadline, Json, Kb, Server, Token, settings_of, target
 from .outcome import console, print_json
 from .prove import Assume, FactsOption, Retract, goal_request, is_offline, rules_of
-from .verdicts import STYLES, certificate_of, code_word, decision_json, quote_json, verdict_word
+from .steps import step_json
+from .verdicts import STYLES, certificate_of, code_word, decision_json, verdict_word
 
 Twice = list[str] | None
 
@@ -199,18 +200,4 @@ def _response_json(
             for flip in response.flips
         ],
         "differences": list(response.differences),
-    }
-
-
-def step_json(step: common_pb2.ProofStep) -> dict[str, Any]:
-    """Give a step of a proof as JSON."""
-    return {
-        "id": step.id,
-        "kind": step.kind,
-        "conclusion": step.conclusion,
-        "premises": list(step.premises),
-        "rule": step.rule or None,
-        "cite": step.cite or None,
-        "says": step.says or None,
-        "quotes": [quote_json(quote) for quote in step.quotes],
     }

@@ -18,7 +18,7 @@ from ..translate import CHUNK
 from .connection import Services, connect
 from .ingest import outcome_json
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, print_json
+from .outcome import console, counted, print_json
 from .prove import read_text
 
 
@@ -145,7 +145,7 @@ def _show(admitted: knowledge_pb2.DocumentAdmitted, file: Path) -> None:
         out.print(f"{file}: defined {', '.join(admitted.defined_dimensions)}")
     refused = sum(each.count for each in admitted.refused)
     out.print(
-        f"{file}: {admitted.statements_inserted} statements new, "
+        f"{file}: {counted(admitted.statements_inserted, 'statement')} new, "
         f"{admitted.statements_known} known before, {refused} refused",
         style="bold",
     )

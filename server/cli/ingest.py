@@ -18,7 +18,7 @@ from ..status import problems_of
 from ..translate import CHUNK
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import Exit, console, print_json
+from .outcome import Exit, console, counted, print_json
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, or directories.")]
 
@@ -225,15 +225,16 @@ def _show(outcomes: list[Told], summary: knowledge_pb2.IngestSummary) -> None:
             out.print(f"rejected  {file}: {reason}", style="red")
             continue
         admitted = outcome.admitted
-        words = f"{admitted.statements_inserted} statements"
+        words = counted(admitted.statements_inserted, "statement")
         if admitted.statements_known:
             words += f", {admitted.statements_known} known before"
         if not admitted.is_new:
             words += ", same bytes as before"
         out.print(f"admitted  {file}: {words}")
     out.print(
-        f"{summary.documents_admitted} documents admitted ({summary.documents_new} new), "
-        f"{summary.documents_rejected} rejected; {summary.statements_inserted} statements new, "
+        f"{counted(summary.documents_admitted, 'document')} admitted "
+        f"({summary.documents_new} new), {summary.documents_rejected} rejected; "
+        f"{counted(summary.statements_inserted, 'statement')} new, "
         f"{summary.statements_known} known before",
         style="bold",
     )

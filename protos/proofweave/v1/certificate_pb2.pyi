@@ -573,22 +573,26 @@ class DependentsStart(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
     """What was understood: `source`, `statement` or `policy`."""
     name: _builtins.str
     """Its full name."""
     count: _builtins.int
     """How many decisions rest on it."""
+    title: _builtins.str
+    """Title of a source, where it is known."""
     def __init__(
         self,
         *,
         kind: _builtins.str = ...,
         name: _builtins.str = ...,
         count: _builtins.int = ...,
+        title: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "kind", b"kind", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "kind", b"kind", "name", b"name", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -605,10 +609,13 @@ class Dependent(_message.Message):
     CODE_FIELD_NUMBER: _builtins.int
     OPEN_FIELD_NUMBER: _builtins.int
     PROBLEM_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
     outcome: Global___Outcome.ValueType
     verdict: _common_pb2.Verdict.ValueType
     """What it would be: set with STANDS and FALLS."""
     code: _common_pb2.AbstentionCode.ValueType
+    detail: _builtins.str
+    """What else changes for a verdict that stands: absences that no source would show any more."""
     @_builtins.property
     def decision(self) -> Global___RecordedDecision: ...
     @_builtins.property
@@ -629,10 +636,11 @@ class Dependent(_message.Message):
         code: _common_pb2.AbstentionCode.ValueType = ...,
         open: _abc.Iterable[_common_pb2.OpenRequirement] | None = ...,
         problem: _common_pb2.Problem | None = ...,
+        detail: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "problem", b"problem"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "decision", b"decision", "open", b"open", "outcome", b"outcome", "problem", b"problem", "statements", b"statements", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "decision", b"decision", "detail", b"detail", "open", b"open", "outcome", b"outcome", "problem", b"problem", "statements", b"statements", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
