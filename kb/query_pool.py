@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import KnowledgeError, QueryOverBudget, QueryRejected
+from .errors import FormatUnavailable, KnowledgeError, QueryOverBudget, QueryRejected
 from .sparql import negotiate, read_query
 
 
@@ -105,8 +105,9 @@ class QueryPool:
         except (EOFError, BrokenPipeError) as error:
             self._discard(worker)
             raise QueryOverBudget(
-                "the query ended its worker; expected one that needs at most "
-                f"{budget.memory // 1024**2} MiB"
+                "the query is too deep, or needs too much memory, and ended its worker; expected "
+                f"one that needs at most {budget.memory // 1024**2} MiB; this says nothing about "
+                "its answers"
             ) from error
         except BaseException:
             self._discard(worker)
@@ -117,6 +118,11 @@ class QueryPool:
         match reply["status"]:
             case "answered":
                 return content
+            case "unwritable":
+                raise FormatUnavailable(
+                    f"a value of the result has the character {reply['detail']}, which XML cannot "
+                    f"hold; expected another format than {request['media_type']}"
+                )
             case "rejected":
                 raise QueryRejected(f"the query cannot be read: {_brief(reply['detail'])}")
             case "over budget":
@@ -227,6 +233,8 @@ def _brief(detail: str) -> str:
         if "Prefix not found" in match[1]:
             return "the prefix of this name is not declared"
         tokens = _TOKEN.findall(_CLASS.sub("", match[1]))
+        if not tokens:
+            return "this cannot stand here"
         is_all = len(tokens) <= _MOST_EXPECTED and not _CLASS.search(match[1])
         return f"expected one of {', '.join(tokens[:_MOST_EXPECTED])}{'' if is_all else ', ...'}"
 
