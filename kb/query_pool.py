@@ -97,8 +97,8 @@ class QueryPool:
         deadline = time.monotonic() + budget.milliseconds / 1000
         try:
             _send(worker, json.dumps(request).encode())
-            reply = json.loads(_receive(worker, deadline))
-            content = _receive(worker, deadline) if reply["status"] == "answered" else b""
+            head, _, content = _receive(worker, deadline).partition(b"\n")
+            reply = json.loads(head)
         except _Late as late:
             self._discard(worker)
             raise _out_of_time(budget) from late
@@ -199,25 +199,27 @@ def _send(worker: subprocess.Popen[bytes], frame: bytes) -> None:
 
 
 def _receive(worker: subprocess.Popen[bytes], deadline: float) -> bytes:
-    length = struct.unpack(">I", _read(worker, 4, deadline))[0]
-    return _read(worker, length, deadline)
-
-
-def _read(worker: subprocess.Popen[bytes], count: int, deadline: float) -> bytes:
+    """Read one frame; there is never more than one on its way."""
     if worker.stdout is None:
         raise EOFError
     descriptor = worker.stdout.fileno()
     parts: list[bytes] = []
-    while count:
+    missing = 4
+    length: int | None = None
+    while missing > 0:
         wait = deadline - time.monotonic()
         if wait <= 0 or not select.select([descriptor], [], [], wait)[0]:
             raise _Late
-        part = os.read(descriptor, min(count, 1 << 20))
+        part = os.read(descriptor, 1 << 16)
         if not part:
             raise EOFError
         parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
+        missing -= len(part)
+        if length is None and missing <= 0:
+            parts = [b"".join(parts)]
+            length = struct.unpack(">I", parts[0][:4])[0]
+            missing += length
+    return b"".join(parts)[4:]
 
 
 _EXPECTED = re.compile(r"expected one of (.+)", re.DOTALL)

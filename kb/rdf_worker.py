@@ -1,8 +1,8 @@
 """The process that answers SPARQL queries: opens a checkpoint read-only and can be killed.
 
 Requests and replies are frames on stdin and stdout: four bytes of length, big-endian, then as many
-bytes. A request is a JSON object; a reply is a JSON object, then for an answer its bytes. The first
-reply comes unasked, once the process is ready.
+bytes. A request is a JSON object; a reply is a JSON object on a line, then for an answer its bytes.
+The first reply comes unasked, once the process is ready.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import BinaryIO
 
 import pyoxigraph as ox
@@ -77,6 +78,7 @@ class _Counter(io.BytesIO):
         return super().write(data)
 
 
+@lru_cache(maxsize=4)
 def functions(
     namespace: str,
 ) -> dict[ox.NamedNode, Callable[..., Term | None]]:
@@ -239,8 +241,7 @@ def _serve() -> None:
         except (OSError, RuntimeError) as error:
             _write(replies, {"status": "failed", "detail": str(error)})
         else:
-            _write(replies, {"status": "answered"})
-            _write_bytes(replies, content)
+            _write(replies, {"status": "answered"}, content)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -251,12 +252,9 @@ def _read(stream: BinaryIO) -> bytes | None:
     return stream.read(struct.unpack(">I", head)[0])
 
 
-def _write(stream: BinaryIO, reply: dict[str, str]) -> None:
-    _write_bytes(stream, json.dumps(reply).encode())
-
-
-def _write_bytes(stream: BinaryIO, content: bytes) -> None:
-    stream.write(struct.pack(">I", len(content)))
+def _write(stream: BinaryIO, reply: dict[str, str], content: bytes = b"") -> None:
+    head = json.dumps(reply).encode() + b"\n"
+    stream.write(struct.pack(">I", len(head) + len(content)) + head)
     stream.write(content)
     stream.flush()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from .errors import FormatUnavailable, QueryRejected
 
@@ -100,6 +101,7 @@ def read_query(text: str) -> QueryTraits:
     return QueryTraits(forms[first], names_graphs="FROM" in words, orders="ORDER" in words)
 
 
+@lru_cache(maxsize=256)
 def negotiate(accept: str, form: QueryForm) -> str:
     """Choose the media type of a result: the one the Accept header wants most.
 
