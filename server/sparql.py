@@ -56,6 +56,7 @@ _FORMAT_NAMES = {
     "text/tab-separated-values": "SPARQL_Results_TSV",
     "text/turtle": "Turtle",
     "application/n-triples": "N-Triples",
+    "application/trig": "TriG",
     "application/rdf+xml": "RDF_XML",
     "application/ld+json": "JSON-LD",
 }
