@@ -9,6 +9,7 @@ from kb.document import Document
 from kb.quantity import Date
 from kb.statement import ALWAYS, Entity, Polarity, Statement, Text
 
+from .amounts import find_notation
 from .anchor import bare_title
 from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .extractor import Extraction, Extractor, Progress, extract
@@ -66,7 +67,8 @@ class PatternExtractor:
 
         for place, reading in enumerate(reader.read(units())):
             number = waiting[place]
-            yield Progress(number, total, context.candidates_of(reading, number))
+            candidates = context.candidates_of(reading, number)
+            yield Progress(number, total, candidates, context.refused_of(reading))
         yield Progress(total, total, ())
 
 
@@ -206,6 +208,7 @@ class _Context:
             self.about.known,
             self.names,
             self.titles,
+            None if section.titled else find_notation(self.document.text),
         )
 
     def candidates_of(self, reading: Reading, number: int) -> tuple[Candidate, ...]:
@@ -262,6 +265,15 @@ class _Context:
                         _named(document, anchor, KNOWN_AS, Text(called), called, span, extractor)
                     )
         return tuple(candidates)
+
+    def refused_of(self, reading: Reading) -> tuple[Rejection, ...]:
+        """Give what stands in the sentences whose values cannot be read, and why."""
+        document, text = self.document, reading.unit.text
+        refused = []
+        for each in reading.refused:
+            start, end = _trimmed(document.text, *text.source_span(each.start, each.end))
+            refused.append(Rejection(each.reason, document.text[start:end]))
+        return tuple(refused)
 
     def _opening(
         self, heading: Cell, text: Mended, lead: tuple[int, int], end: int

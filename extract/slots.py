@@ -10,7 +10,7 @@ from kb.dimension import DimensionKind
 from kb.errors import ValueUnreadable
 from kb.statement import Entity, TaxonClass, Text, Value
 
-from .amounts import find_amounts, read_numeral
+from .amounts import amount_places, read_amount, read_numeral
 from .mentions import Name, names_office
 from .normalize import read_date
 from .pack import PackDimension
@@ -33,6 +33,9 @@ class Slots:
         self.name_at = text.name_at
         self.dates = text.dates
         self.mentions = text.mentions
+        self.notation = text.notation
+        self.refused: dict[tuple[int, int], str] = {}
+        """Spans of values that cannot be read, and why."""
 
     def spans(self, dimension: PackDimension, index: int, stop: int) -> list[tuple[int, int]]:
         """Give the spans that may be a value and begin at a token, best first."""
@@ -132,13 +135,10 @@ class Slots:
     ) -> list[tuple[int, int]]:
         start_char = self.doc[index].idx
         text = self.doc[index : min(stop, index + _LONGEST_AMOUNT)].text
-        for amount in find_amounts(text, unit=dimension.unit):
-            if amount.start == 0:
-                span = self.doc.char_span(
-                    start_char, start_char + amount.end, alignment_mode="expand"
-                )
+        for start, end in amount_places(text, unit=dimension.unit)[:1]:
+            if start == 0:
+                span = self.doc.char_span(start_char, start_char + end, alignment_mode="expand")
                 return [(span.start, span.end)] if span is not None else []
-            break
         return []
 
     def _class_spans(
@@ -224,14 +224,18 @@ class Slots:
                         return self.dates[span[0]][1].date, text
                     return None
                 case DimensionKind.QUANTITY:
-                    amount = find_amounts(text, unit=dimension.unit)[0].amount
+                    start, end = amount_places(text, unit=dimension.unit)[0]
+                    amount = read_amount(
+                        text[start:end], unit=dimension.unit, notation=self.notation
+                    )
                     return (amount, text) if has_unit_of(dimension, amount) else None
                 case DimensionKind.NUMBER:
-                    return read_numeral(text), text
+                    return read_numeral(text, notation=self.notation), text
                 case DimensionKind.TAXONOMIC:
                     label = dimension.taxonomy.read(text) if dimension.taxonomy else None
                     return (TaxonClass(label), text) if label else None
                 case DimensionKind.TEXT:
                     return Text(text), text
-        except ValueUnreadable:
+        except ValueUnreadable as error:
+            self.refused[span] = f"{error} ({dimension.name})"
             return None
