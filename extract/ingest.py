@@ -14,7 +14,7 @@ from .anchor import bare_title
 from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .extractor import Extraction, Extractor, Progress, extract
 from .labels import read_labels
-from .layout import Cell, Paragraph, Section, Table, read_layout
+from .layout import Cell, Paragraph, Quoted, Section, Table, read_layout
 from .letterhead import read_head
 from .mentions import NameIndex
 from .normalize import Mended, fold, mend
@@ -164,6 +164,9 @@ class _Context:
             self.names = reader.index_names(self.about.known)
         for section in sections:
             for block in section.blocks:
+                if isinstance(block, Quoted):
+                    reason = "the lines are quoted; what they say is no statement of this document"
+                    rejected.append(Rejection(reason, document.text[block.start : block.end]))
                 if isinstance(block, Table):
                     rows = read_table(block, document, reader, self.kb_dimensions)
                     candidates.extend(rows.candidates)

@@ -171,12 +171,13 @@ class FoundDate:
 
 # What may stand right before a year, with a capital, and is no name: `In 1950`, `Summer 1950`.
 _BEFORE_YEAR = frozenset({
-    "a", "about", "ad", "after", "and", "around", "as", "at", "before", "between", "born", "but",
-    "by", "c", "ca", "christmas", "circa", "class", "died", "during", "early", "easter", "effective",
-    "end", "expires", "fall", "fiscal", "for", "founded", "from", "fy", "in", "issued", "late",
-    "mid", "of", "on", "or", "over", "published", "released", "since", "spring", "start", "summer",
-    "autumn", "winter", "the", "their", "this", "through", "throughout", "till", "to", "under",
-    "until", "valid", "while", "with", "year", "years", "est", "established", "copyright",
+    "a", "about", "ad", "after", "and", "around", "as", "at", "autumn", "before", "between",
+    "born", "but", "by", "c", "ca", "christmas", "circa", "class", "copyright", "died", "during",
+    "early", "easter", "effective", "end", "est", "established", "expires", "fall", "fiscal",
+    "for", "founded", "from", "fy", "in", "issued", "late", "mid", "of", "on", "or", "over",
+    "published", "released", "since", "spring", "start", "summer", "the", "their", "this",
+    "through", "throughout", "till", "to", "under", "until", "valid", "while", "winter", "with",
+    "year", "years",
 })  # fmt: skip
 _WORD_BEFORE = re.compile(r"(?P<word>[^\W\d_][\w.’'-]*)[ \u00a0]\Z")
 

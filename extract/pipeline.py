@@ -129,6 +129,15 @@ class Reader:
             token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
         )
 
+    def proper_nouns(self, text: str) -> tuple[str, ...]:
+        """Give the words of a short text that the tagger takes for names or parts of names."""
+        with self._lock:
+            return tuple(
+                token.text
+                for token in self._nlp(text)
+                if token.is_alpha and token.text[0].isupper() and token.pos_ == "PROPN"
+            )
+
     def is_listed(self, text: str) -> bool:
         """Whether a text is a name of a form that a pack lists."""
         return self._names.fullmatch(text) is not None
