@@ -13,8 +13,8 @@ from .bodies import Answers, NotCovered, unify_head
 from .body_walk import Known, as_stated, walk_body
 from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .inquiry import Inquiry
-from .prelude import SAME_AS
 from .missing import Derived, Missing, call_text
+from .prelude import SAME_AS
 from .ranking import Ranked, Way, rank
 from .slice import Slice
 

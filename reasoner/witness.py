@@ -10,7 +10,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .atom import Atom, Variable, render_term
-from .bodies import Answers, NotCovered, absence_steps, bound_positions, planned, solutions, unify_head
+from .bodies import (
+    Answers,
+    NotCovered,
+    absence_steps,
+    bound_positions,
+    planned,
+    solutions,
+    unify_head,
+)
 from .certificate import Json, StepList, Witness
 from .clause import Clause
 from .closed_slice import close_slice, merge_slices, uncertain_rows

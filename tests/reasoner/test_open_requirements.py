@@ -73,9 +73,9 @@ class Horn:
 
 @st.composite
 def horn_programs(draw: st.DrawFn) -> Horn:
-    body = st.lists(
-        st.sampled_from((*DERIVED, *STORED)), min_size=1, max_size=3, unique=True
-    ).map(lambda names: tuple(sorted(names)))
+    body = st.lists(st.sampled_from((*DERIVED, *STORED)), min_size=1, max_size=3, unique=True).map(
+        lambda names: tuple(sorted(names))
+    )
     rules = draw(
         st.lists(st.tuples(st.sampled_from(DERIVED), body), min_size=1, max_size=9, unique=True)
     )
@@ -117,9 +117,13 @@ def test_no_order_of_rules_or_facts_matters(program: Horn, data: st.DataObject) 
     stated = sorted(program.stated)
     order = data.draw(st.permutations(range(len(program.rules))))
     turned = data.draw(st.permutations(stated))
-    first = decided(
-        program.text(list(range(len(program.rules)))), program.facts(stated) or "other.", "p"
-    ) if any(head == "p" for head, _ in program.rules) else None
+    first = (
+        decided(
+            program.text(list(range(len(program.rules)))), program.facts(stated) or "other.", "p"
+        )
+        if any(head == "p" for head, _ in program.rules)
+        else None
+    )
     if first is None:
         return
     second = decided(program.text(list(order)), program.facts(list(turned)) or "other.", "p")
@@ -247,8 +251,10 @@ def test_a_rule_that_only_lacks_facts_is_closer_than_one_that_is_excluded() -> N
 
 @pytest.mark.parametrize("asked", ["Schlei", "Ostsee"])
 def test_the_order_of_classes_is_no_gap(asked: str) -> None:
-    rules = 'near(X, C) :- lies_at(X, V), under(V, C).\n'
-    facts = 'lies_at("Kiel", "Foerde"). subclass_of("Foerde", "Kueste"). subclass_of("Schlei", "Kueste").'
+    rules = "near(X, C) :- lies_at(X, V), under(V, C).\n"
+    facts = """
+    lies_at("Kiel", "Foerde"). subclass_of("Foerde", "Kueste"). subclass_of("Schlei", "Kueste").
+    """
     decision = decided(rules, facts, f'near("Kiel", "{asked}")')
     (item,) = decision.open
     assert item.atom == 'lies_at("Kiel", V)'
