@@ -13,6 +13,7 @@ from enum import Enum
 
 from .errors import DimensionRejected
 from .poset import Poset, cycles, poset
+from .quantity import Date
 from .statement import Entity, TaxonClass, Text, Value
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
@@ -114,7 +115,7 @@ class Dimension:
         return self.taxonomy.maximal()[0] if self.taxonomy else None
 
     def leq(self, low: Value, high: Value) -> bool:
-        """Whether `low` is the same as `high` or, among classes, a kind of it.
+        """Whether `low` is the same as `high`, a kind of it or, among dates, a part of it.
 
         Values that the taxonomy does not know are below themselves only.
         """
@@ -123,18 +124,25 @@ class Dimension:
         match low, high:
             case (TaxonClass(a), TaxonClass(b)) if self.taxonomy is not None:
                 return a in self.taxonomy and b in self.taxonomy and self.taxonomy.leq(a, b)
+            case Date(), Date():
+                return high.first <= low.first and low.last <= high.last
         return False
 
     def meet(self, values: Iterable[Value]) -> tuple[Value, ...]:
         """The most general values at or below all of `values`: one, several or none.
 
-        Of several, in sorted order. Raises DimensionRejected if `values` is empty.
+        That of dates is the days they have in common: `2026` and `2026-01` meet in `2026-01`. Of
+        several, in sorted order. Raises DimensionRejected if `values` is empty.
         """
         wanted = list(dict.fromkeys(values))
         if not wanted:
             raise DimensionRejected(f"dimension {self.name}: the meet of no values has no value")
         if len(wanted) == 1:
             return (wanted[0],)
+        dates = [value for value in wanted if isinstance(value, Date)]
+        if len(dates) == len(wanted):
+            first, last = max(date.first for date in dates), min(date.last for date in dates)
+            return (Date(first, last),) if first <= last else ()
         labels = [value.label for value in wanted if isinstance(value, TaxonClass)]
         if (
             self.taxonomy is None

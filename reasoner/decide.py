@@ -31,6 +31,7 @@ from .inquiry import Inquiry
 from .missing import Missing
 from .naming import by_entity
 from .openness import Openness
+from .precision import most_precise
 from .prelude import COMPUTED, atoms_of, prelude
 from .requirement import undetermined_requirements, write_requirement
 from .retraction import Retraction
@@ -260,7 +261,7 @@ class _Case:
 
     def _certified(self, side: Side, negative: Side, steps: StepList) -> _Draft:
         goal = self.request.goal
-        listed = by_entity(self.inquiry, goal, side.proofs)
+        listed = by_entity(self.inquiry, goal, self._most_precise(side.proofs))
         answers = tuple((atom, steps.add(side.proofs[atom])) for atom in listed.answers)
         names = set(listed.names)
         refuted: tuple[tuple[Atom, str], ...] = ()
@@ -285,6 +286,11 @@ class _Case:
             complete=goal.is_ground or all(part.complete for part in slices),
         )
         return _Draft(conclusion, steps, witness, cited)
+
+    def _most_precise(self, proofs: dict[Atom, Proof]) -> dict[Atom, Proof]:
+        inquiry = self.inquiry
+        functional = inquiry.sources.functional.union(inquiry.policy.functional)
+        return most_precise(inquiry, proofs, functional)
 
     def _refuted(self, side: Side, steps: StepList) -> _Draft:
         answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())

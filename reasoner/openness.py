@@ -67,7 +67,7 @@ class Openness:
         After the rules of the goal come the other rules of the calls that the first ones make. The
         goal itself is listed only where nothing else would close it.
         """
-        ranked = self._ranked(goal)
+        ranked = self.ranked(goal)
         start = call_text(goal)
         found: dict[tuple[str, str], Missing] = {}
         calls = [start]
@@ -89,7 +89,7 @@ class Openness:
             self._rows(item.atom)
         return tuple(listed)
 
-    def _ranked(self, goal: Atom) -> Ranked:
+    def ranked(self, goal: Atom) -> Ranked:
         """Walk the rules of every call below a goal, level by level, and rank the calls.
 
         Beyond `MOST_CALLS` calls, further ones count as missing themselves.

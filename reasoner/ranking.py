@@ -17,7 +17,7 @@ from .missing import Derived, Missing, Need
 Cost = tuple[int, int, int, int]
 """What no fact can help, what is sought in another place, what is missing, rules applied."""
 
-_NOTHING: Cost = (0, 0, 0, 0)
+_ELSEWHERE: Cost = (0, 1, 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Ranked:
 
     def _is_elsewhere(self, need: Derived) -> bool:
         return need.instead is not None and (
-            need.key not in self.costs or _elsewhere(need.instead) < self.costs[need.key]
+            need.key not in self.costs or self.costs[need.key] > _ELSEWHERE
         )
 
 
@@ -146,8 +146,7 @@ def _sum(needs: Iterable[Need], costs: Mapping[str, Cost]) -> Cost | None:
         else:
             cost = costs.get(need.key)
             if need.instead is not None:
-                other = _elsewhere(need.instead)
-                cost = other if cost is None else min(cost, other)
+                cost = _ELSEWHERE if cost is None else min(cost, _ELSEWHERE)
         if cost is None:
             return None
         total = [mine + part for mine, part in zip(total, cost, strict=True)]
@@ -156,10 +155,6 @@ def _sum(needs: Iterable[Need], costs: Mapping[str, Cost]) -> Cost | None:
 
 def _own(missing: Missing) -> Cost:
     return (1, 0, 0, 0) if missing.is_final else (0, 0, 1, 0)
-
-
-def _elsewhere(missing: Missing) -> Cost:
-    return (0, 1, 1, 0)
 
 
 def _text(need: Need) -> str:

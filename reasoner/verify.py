@@ -3798,8 +3798,39 @@ class Examination:
                 continue
             for other in facts.matching(sign, (row[0], None)):
                 values = _value_of(str(row[1])), _value_of(str(other[1]))
-                if compare("=", *values) == FALSE and not self._one_entity(row[1], other[1]):
+                if compare("=", *values) == FALSE and self._told_apart(row[1], other[1]):
                     reject("VERDICT_MISMATCH", "answers", f"{name} has two values beside {atom}")
+
+    def _told_apart(self, left: str | None, right: str | None) -> bool:
+        """Whether the facts files at hand let two values of one dimension exclude each other."""
+        if self._one_entity(left, right):
+            return False
+        broader, narrower = (self._along_classes(at) for at in (0, 1))
+        below = [self._reached(value, narrower) for value in (left, right)]
+        above = [self._reached(value, broader) for value in (left, right)]
+        if below[0] & below[1]:
+            return False
+        known = [value in broader or value in narrower for value in (left, right)]
+        return bool(above[0] & above[1]) if any(known) else True
+
+    def _along_classes(self, start: int) -> dict[str | None, set[str | None]]:
+        """Give the steps of `subclass_of` in facts files at hand, up (0) or down (1)."""
+        steps: dict[str | None, set[str | None]] = {}
+        for source, record in self.certificate["sources"].items():
+            if self.texts is not None and record["decoder"] == FACTS_DECODER:
+                rows = self.texts.facts(source, record).rows.get("subclass_of/2", {})
+                for row in rows:
+                    steps.setdefault(row[start], set()).add(row[1 - start])
+        return steps
+
+    @staticmethod
+    def _reached(start: str | None, steps: Mapping[str | None, set[str | None]]) -> set[str | None]:
+        found, waiting = {start}, [start]
+        while waiting:
+            fresh = steps.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting += fresh
+        return found
 
     def _one_entity(self, left: str | None, right: str | None) -> bool:
         return self.texts is not None and any(

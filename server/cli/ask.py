@@ -88,7 +88,8 @@ def ask(
                 continue
             console().print(f"understood as: {reading.plan.understood_as}", style="italic")
             for answer in reading.decision.answers:
-                console().print(f"answer: {answer.label or answer.atom}", style="bold")
+                also = f" (also named {', '.join(answer.names)})" if answer.names else ""
+                console().print(f"answer: {answer.label or answer.atom}{also}", style="bold")
             show_decision(reading.decision, proof)
     raise typer.Exit(exit_of([reading.decision for reading in readings]))
 
