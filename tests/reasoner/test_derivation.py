@@ -9,7 +9,7 @@ import pytest
 from horn_strategies import Problem, problems
 from hypothesis import given
 
-from reasoner.derivation import derivation, minimal_support, trace
+from reasoner.derivation import certify, derivation, minimal_support, trace
 from reasoner.engines.linear import GIVEN, fire
 from reasoner.horn import HornProgram, horn_program
 
@@ -28,7 +28,8 @@ def test_dropping_any_unit_from_a_minimal_certificate_breaks_it(problem: Problem
 @given(problems())
 def test_support_is_that_of_the_plain_deletion_loop(problem: Problem) -> None:
     firing = fire(problem.program)
-    support = minimal_support(problem.program, problem.goal, problem.loose, firing=firing)
+    found = certify(problem.program, problem.goal, problem.loose, firing=firing)
+    support = found and found.support
     if support is None:
         return
     steps = trace(problem.program, firing, problem.goal)
