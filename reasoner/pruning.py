@@ -4,7 +4,7 @@ The answer is exactly that of the plain loop (for each candidate in turn: drop i
 the goal is lost). Four things keep it from being quadratic: atoms that every derivation passes
 through are followed from the goal; all others are judged together by one sweep of bit sets; a drop
 repairs the recorded derivation only where it was hit; and where drops hit much, a sweep tells how
-many of the next candidates go together.
+many of the next candidates go together, and which have to stay.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WASTE = 8
 """Another sweep is due once failed drops have visited this many times the whole program."""
 
 TOGETHER = 256
-"""How many candidates are tried for going together."""
+"""How many candidates one sweep tries, each alone and each with all before it."""
 
 
 def ordered_deletion(
@@ -55,16 +55,18 @@ def ordered_deletion(
     kept = set(turns)
     wasted = spent = 0
     while left:
-        if spent > program.atom_count:
+        if spent > program.atom_count // 4:
+            spent = 0
             left = [atom for atom in left if atom not in needed and atom not in network.forced]
             chunk = left[: -TOGETHER - 1 : -1]
-            count = network.together(chunk)
-            del left[len(left) - count :]
-            kept.difference_update(chunk[:count])
-            network.drop(chunk[:count])
+            count, lost_without = network.outlook(chunk)
+            needed |= lost_without
+            if count:
+                del left[len(left) - count :]
+                kept.difference_update(chunk[:count])
+                network.drop(chunk[:count])
             if count < len(chunk):
                 needed.add(left.pop())
-            spent = 0
             continue
         candidate = left.pop()
         if candidate in needed or candidate in network.forced:
@@ -125,10 +127,13 @@ class _Network:
         alive = np.ones(program.clause_count, np.bool_)
         alive[owners[program.heads[owners] == program.tails]] = False
         self.alive = bytearray(alive.tobytes())
+        self._repeats = False
         for clause in np.flatnonzero(program.tail_lengths > 1).tolist():
             tail = self.tails[clause]
-            if len(tail) > 2 or tail[0] == tail[1]:
-                self.tails[clause] = list(dict.fromkeys(tail))
+            once = list(dict.fromkeys(tail)) if len(tail) > 2 or tail[0] == tail[1] else tail
+            if len(once) < len(tail):
+                self.tails[clause] = once
+                self._repeats = True
         singles = np.arange(program.clause_count + 1)
         self._clauses = index_lists(program.atom_count, singles, program.heads)
         self._uses = index_lists(program.atom_count, program.tail_starts, program.tails)
@@ -138,14 +143,17 @@ class _Network:
     def _open_clauses(self, atom: int) -> list[int]:
         """Give the clauses for an atom whose tail is alive, ascending."""
         starts, alive = self._clauses.starts, self.alive
-        rows = self._clauses.clauses[starts[atom] : starts[atom + 1]]
-        return [clause for clause in rows if alive[clause]]
+        rows: list[int] = self._clauses.clauses[starts[atom] : starts[atom + 1]]
+        for clause in rows:
+            if not alive[clause]:
+                return [clause for clause in rows if alive[clause]]
+        return rows
 
     def _uses_of(self, atom: int) -> list[int]:
         """Give the clauses with an atom in their tail, ascending, dead ones included."""
         starts = self._uses.starts
         rows: list[int] = self._uses.clauses[starts[atom] : starts[atom + 1]]
-        return rows if len(rows) < 2 else list(dict.fromkeys(rows))
+        return list(dict.fromkeys(rows)) if self._repeats else rows
 
     def _lower(self, atom: int, broken: Collection[int]) -> int | None:
         """Find a clause for `atom` whose tail has lower ranks and nothing broken."""
@@ -268,12 +276,21 @@ class _Network:
             found.update(atom for bit, atom in enumerate(chunk) if not without >> bit & 1)
         return found
 
-    def together(self, candidates: list[int]) -> int:
-        """Give how many candidates, from the first on, can be dropped together."""
-        everything = (1 << len(candidates)) - 1
-        bits = {atom: (1 << place) - 1 for place, atom in enumerate(candidates)}
+    def outlook(self, candidates: list[int]) -> tuple[int, set[int]]:
+        """Give how many candidates can be dropped together, from the first on, and which cannot.
+
+        The latter are those without which the goal is lost as things stand.
+        """
+        size = len(candidates)
+        everything = (1 << 2 * size) - 1
+        bits = {
+            atom: everything ^ (1 << size + place) ^ ((1 << size) - (1 << place))
+            for place, atom in enumerate(candidates)
+        }
         lost = everything ^ self._derivable_without(self._by_rank(), everything, bits)
-        return (lost & -lost).bit_length() - 1 if lost else len(candidates)
+        together = lost & (1 << size) - 1
+        count = (together & -together).bit_length() - 1 if together else size
+        return count, {atom for place, atom in enumerate(candidates) if lost >> size + place & 1}
 
     def _by_rank(self) -> list[int]:
         alive = [atom for atom, clause in enumerate(self.why) if clause != UNDERIVED]
@@ -302,15 +319,18 @@ class _Network:
             if result == everything:
                 continue
             place = rank[atom]
+            early = False
             for clause in rows[starts[atom] : starts[atom + 1]]:
                 if state[clause]:
                     both = everything
                     for premise in tails[clause]:
                         both &= without[premise]
                         if rank[premise] > place:
-                            again.add(atom)
+                            early = True
                     result |= both
             without[atom] = result
+            if early and result != everything:
+                again.add(atom)
         self._look_again(without, again, everything)
         return without[self.goal]
 
