@@ -186,8 +186,8 @@ class KnowledgeBase(Reading):
 
     # ---- verdicts
 
-    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> str:
-        """Store a certificate with the receipt that went with it; give its digest."""
+    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> VerdictRecord:
+        """Store a certificate with the receipt that went with it, and give the record."""
         return self._verdicts.record_verdict(certificate, receipt)
 
     def record_sign_off(self, digest: str, sign_off: Mapping[str, object]) -> int:

@@ -56,6 +56,7 @@ def atoms_of(literals: Iterable[Literal]) -> Iterator[Atom]:
             yield from atoms_of(literal.conditions)
 
 
+@lru_cache(maxsize=1024)
 def identity_clause(signature: Signature) -> Clause:
     """Give the rule by which what holds of one name holds of the entity's other names."""
     name, arity = signature

@@ -2030,9 +2030,13 @@ def delimiter_of(text: str) -> str:
     return max((",", ";", "\t", "|"), key=line.count)
 
 
-def table_rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield the rows of a table with their spans, without the line end; quotation as RFC 4180."""
-    position = 0
+def table_rows(
+    text: str, delimiter: str, position: int = 0
+) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the rows of a table with their spans, without the line end; quotation as RFC 4180.
+
+    `position` is where a row begins.
+    """
     cells: list[str]
     while position < len(text):
         end = text.find("\n", position)
@@ -2049,6 +2053,15 @@ def table_rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]
             cells = text[position:end].split(delimiter)
         yield position, end, cells
         position = end + 1
+
+
+def is_row_start(text: str, delimiter: str, position: int) -> bool:
+    """Whether a row of a table begins there: on a new line that no quotation reaches over."""
+    if position == 0:
+        return bool(text)
+    if position >= len(text) or text[position - 1] != "\n":
+        return False
+    return delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0
 
 
 def _column_name(header: str) -> str:
@@ -2318,8 +2331,8 @@ class Examination:
         self.lookup_sources: set[str] = set()
         self.aggregate_results: dict[str, str] = {}
         self.used_rules: set[str] = set()
-        self.rows_of_tables: dict[str, tuple[list[str], dict[tuple[int, int], list[str]]]] = {}
         self.retracted: list[Ground] = []
+        self.tables: dict[str, tuple[str, list[str]]] = {}  # delimiter and header by text
 
     def run(self, expect_policy: str | None, expect_goal: str | None) -> Report:
         """Check everything, in the order of the sections."""
@@ -2716,16 +2729,18 @@ class Examination:
         What a column means is up to a mapping; but the row is whole, it names the entity, and
         under a header that is the dimension itself stands the value.
         """
-        header, rows = self.rows_of_tables.get(text) or ([], {})
-        if not header:
-            for start, end, cells in table_rows(text, delimiter_of(text)):
-                cells = [" ".join(cell.split()) for cell in cells]
-                header = header or [_column_name(cell) for cell in cells]
-                rows[start, end] = cells
-            self.rows_of_tables[text] = header, rows
-        if span not in rows:
+        if text not in self.tables:
+            delimiter = delimiter_of(text)
+            first = next((row[2] for row in table_rows(text, delimiter) if row[2]), [])
+            header = [_column_name(" ".join(cell.split())) for cell in first]
+            self.tables[text] = delimiter, header
+        delimiter, header = self.tables[text]
+        start, end = span
+        begins = is_row_start(text, delimiter, start)
+        row = next(table_rows(text, delimiter, start)) if begins else (-1, -1, [])
+        if row[1] != end:
             reject("QUOTE_MISMATCH", where, "the quote is no whole row of its table")
-        cells = rows[span]
+        cells = [" ".join(cell.split()) for cell in row[2]]
         subject = " ".join(str(statement["subject"]).split())
         if subject not in cells and not subject.startswith("doc:"):
             reject("QUOTE_MISMATCH", where, f"no cell of the row names {subject!r}")
@@ -3881,7 +3896,7 @@ class Derivation:
 
     def _derive(self, goal: Ground) -> None:
         rules = self.examination.rules_by_sign
-        named = {sign: by_first_constant(found) for sign, found in rules.items()}
+        named: dict[str, Callable[[str], Sequence[Rule]]] = {}
         tables: dict[Ground, dict[Arguments, None]] = {}
         waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
@@ -3892,6 +3907,8 @@ class Derivation:
                 tables[key] = dict.fromkeys(self.facts.matching(sign, pattern))
                 waiting[key] = []
                 first = pattern[0] if pattern else None
+                if first is not None and sign not in named:
+                    named[sign] = by_first_constant(rules[sign])
                 for rule in rules[sign] if first is None else named[sign](first):
                     bindings = unify_head(rule.head, pattern)
                     if bindings is not None and (rule.body or rule.head_names <= bindings.keys()):

@@ -239,14 +239,13 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         receipt = self._receipt(
             snapshot, began, context, hypothetical=is_hypothetical(decision.certificate)
         )
-        digest = base.record_verdict(
+        record = base.record_verdict(
             decision.certificate,
             json_format.MessageToDict(receipt, preserving_proto_field_name=True),
         )
         message.receipt.CopyFrom(receipt)
-        message.certificate = str(ResourceName(knowledge.name, "certificates", digest))
-        number = base.certificates(digest)[-1].number
-        message.name = str(ResourceName(knowledge.name, "decisions", str(number)))
+        message.certificate = str(ResourceName(knowledge.name, "certificates", record.digest))
+        message.name = str(ResourceName(knowledge.name, "decisions", str(record.number)))
         limit = self._desk.settings.limits.inline_certificate_bytes
         if message.certificate_size > limit:
             message.certificate_content = b""

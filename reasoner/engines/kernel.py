@@ -50,7 +50,11 @@ def _prefetch(_context: Any, array: Any, place: Any) -> Any:  # numba has no typ
 def index_tails(
     tail_starts: Integers, tails: Integers, starts: Integers, occurrences: Integers
 ) -> None:
-    """List for each atom the clauses whose tail holds it, as `propagation.index_tails` does."""
+    """List for each atom the clauses whose tail holds it, ascending, once per place in the tail.
+
+    `starts` comes zeroed, one longer than there are atoms; afterwards the clauses of atom `a` are
+    `occurrences[starts[a]:starts[a + 1]]`. A counting sort: linear.
+    """
     one = np.uint64(1)
     atoms = np.uint64(len(starts) - 1)
     clauses = np.uint64(len(tail_starts) - 1)

@@ -16,6 +16,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from ..expiry import Expired, never
 from ..horn import HornProgram, IntArray
 from . import propagation
 from .layout import Index, Layout, index_arrays, index_lists, lay_out
@@ -129,17 +130,22 @@ def fire(
     given: Sequence[int] | IntArray | None = None,
     goal: int = -1,
     form: Form = Form.AUTO,
+    expired: Expired = never,
 ) -> Firing:
     """Derive all that follows from `given` (default: all given atoms), or stop at `goal`.
 
-    Linear in the size of the program.
+    Linear in the size of the program. Raises EngineTimedOut soon after `expired` turns true.
     """
     start = program.given if given is None else given
-    return _fire(program, start, goal, _kernel(program, form))[0]
+    return _fire(program, start, goal, _kernel(program, form), expired)[0]
 
 
 def _fire(
-    program: HornProgram, given: Sequence[int] | IntArray, goal: int, kernel: ModuleType | None
+    program: HornProgram,
+    given: Sequence[int] | IntArray,
+    goal: int,
+    kernel: ModuleType | None,
+    expired: Expired,
 ) -> tuple[Firing, propagation.Integers]:
     """Close, and give also how many tail atoms each clause still misses."""
     if kernel is not None:
@@ -159,6 +165,7 @@ def _fire(
         missing,
         fired,
         queue,
+        expired,
     )
     return Firing(np.asarray(fired, np.int32), np.asarray(queue[:length], np.int32)), missing
 
@@ -194,13 +201,15 @@ class Focus:
     """The part of a program that can matter for a goal, renumbered.
 
     Atom `i` of the part is atom `atoms[i]` of the whole and clause `c` is `clauses[c]`; both
-    ascend, so the canonical order stays.
+    ascend, so the canonical order stays. `firing` is the closure of the part: the atoms of the part
+    come in it in the order in which they come in the closure of the whole, by the same clauses.
     """
 
     program: HornProgram
     goal: int
     atoms: IntArray
     clauses: IntArray
+    firing: Firing
 
     def narrow(self, atoms: Collection[int]) -> set[int]:
         """Give the numbers in the part of those `atoms` of the whole that are given in it."""
@@ -218,16 +227,18 @@ def focus(
     *,
     given: Sequence[int] | IntArray | None = None,
     form: Form = Form.AUTO,
+    expired: Expired = never,
 ) -> Focus:
     """Cut a program down to what derivations of `goal` from `given` can use.
 
-    Keeps the clauses whose whole tail is derivable and whose head the goal needs. Linear.
+    Keeps the clauses whose whole tail is derivable and whose head the goal needs. Linear. Raises
+    EngineTimedOut soon after `expired` turns true.
     """
     kernel = _kernel(program, form)
     code = kernel or propagation
     rows = program if kernel else program.rows
     start = np.asarray(program.given if given is None else given, np.int32)
-    _, missing = _fire(program, start, -1, kernel)
+    firing, missing = _fire(program, start, -1, kernel, expired)
     heads = _heads_of(program, kernel)
     marks = _space(program.atom_count, 0, kernel)
     queue = _space(program.atom_count, 0, kernel)
@@ -258,4 +269,8 @@ def focus(
         numbers[tails],
         numbers[start[marked[start]]],
     )
-    return Focus(part, int(numbers[goal]), atoms, clauses)
+    fired = firing.clauses[atoms]
+    derived = fired >= 0
+    fired[derived] = np.searchsorted(clauses, fired[derived])
+    order = numbers[firing.order[marked[firing.order]]]
+    return Focus(part, int(numbers[goal]), atoms, clauses, Firing(fired, order))

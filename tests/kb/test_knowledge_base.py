@@ -262,8 +262,9 @@ def test_policy_versions_never_change(base: KnowledgeBase) -> None:
 
 def test_verdicts_have_a_chain_of_their_own(base: KnowledgeBase) -> None:
     head = base.head
-    digest = base.record_verdict(b'{"verdict":"CERTIFIED"}', {"who": "ada", "ms": 1.5})
-    assert base.record_verdict(b'{"verdict":"CERTIFIED"}', {"who": "bob"}) == digest
+    digest = base.record_verdict(b'{"verdict":"CERTIFIED"}', {"who": "ada", "ms": 1.5}).digest
+    again = base.record_verdict(b'{"verdict":"CERTIFIED"}', {"who": "bob"})
+    assert again == base.certificates(digest)[-1]
     assert digest == hashlib.sha256(b'{"verdict":"CERTIFIED"}').hexdigest()
     assert base.certificate(digest) == b'{"verdict":"CERTIFIED"}'
     assert [record.receipt["who"] for record in base.certificates(digest)] == ["ada", "bob"]
@@ -325,7 +326,7 @@ def test_no_table_can_be_edited_unseen(
     ],
 )
 def test_no_verdict_can_be_edited_unseen(base: KnowledgeBase, tampering: str) -> None:
-    digest = base.record_verdict(b"{}", {"who": "ada"})
+    digest = base.record_verdict(b"{}", {"who": "ada"}).digest
     base.record_sign_off(digest, {"by": "eve"})
     base.verify_log()
     with closing(sqlite3.connect(base.directory / "verdicts.sqlite", isolation_level=None)) as file:

@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb.document import Document, decode
 from kb.statement import Evidence, Statement
@@ -19,7 +21,7 @@ from reasoner.policy import parse_atom, parse_policy
 from reasoner.retraction import Retraction
 from reasoner.sources import Candidates, SourceRecord, StatementRecord
 from reasoner.verdict import Verdict
-from reasoner.verify import Texts, table_spans, verify_bytes
+from reasoner.verify import Texts, is_row_start, table_rows, table_spans, verify_bytes
 
 POLICY = """
 closed(sanctioned_by/2, "sanctions-list.csv").
@@ -204,3 +206,18 @@ def test_a_table_that_declares_nothing_stays_a_declaration() -> None:
     assert [item["basis"] for item in certificate["witness"]["lookups"]] == ["declared"]
     report = verify_bytes(decision.certificate, sources.texts)
     assert any("as declared" in item for item in report.trusted)
+
+
+@given(
+    st.text(alphabet='a,;"\n \t|', max_size=40),
+    st.sampled_from([",", ";", "\t", "|"]),
+)
+def test_a_row_begins_exactly_where_reading_from_the_top_begins_one(
+    text: str, delimiter: str
+) -> None:
+    rows = list(table_rows(text, delimiter))
+    begins = {start for start, _, _ in rows}
+    found = {at for at in range(len(text) + 2) if is_row_start(text, delimiter, at)}
+    assert found == begins
+    for start, end, cells in rows:
+        assert next(table_rows(text, delimiter, start)) == (start, end, cells)
