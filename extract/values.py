@@ -39,14 +39,14 @@ def read_value(
     which a refusal is found again.
     """
     try:
-        return _read(dimension, text, label=label)
+        return _read(dimension, text, label=label, notation=notation)
     except ValueUnreadable as error:
         if dimension.name in str(error):
             raise
         raise ValueUnreadable(f"{dimension.name}: {error}") from error
 
 
-def _read(dimension: PackDimension, text: str, *, label: str) -> Value:
+def _read(dimension: PackDimension, text: str, *, label: str, notation: Notation) -> Value:
     trimmed = text.strip()
     match dimension.kind:
         case DimensionKind.ENTITY:

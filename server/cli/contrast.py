@@ -54,7 +54,7 @@ def contrast(
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = reasoning_pb2.ContrastGoalsRequest(
-        goal=goal_request(goal, policy, facts, None, assume, valid_on, retract),
+        goal=goal_request(goal, policy, facts, None, assume, valid_on, retract=retract),
         other=other,
         budget=common_pb2.Budget(deadline_ms=deadline),
     )
