@@ -81,6 +81,8 @@ def find_subject(text: str, base: Reading) -> Subject:
 
     Raises NotFound with the nearest names, and RequestRejected where several could be meant.
     """
+    if not text:
+        raise RequestRejected("no subject is given; expected a source, a statement or a policy")
     if text.startswith("policies/"):
         policy, version = read_policy_name(text)
         versions = [record.version for record in base.policies() if record.id == policy]
