@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 from rapidfuzz import fuzz, process
 
 from kb.quantity import Quantity, Truth
@@ -42,6 +43,9 @@ from .magic import (
 )
 from .prelude import UNDER
 
+_AT_ONCE = 128
+"""How many names are compared with all others at once; bounds the memory."""
+
 
 def nearest_name(name: str, choices: Iterable[str], *, least: int = 70) -> str | None:
     """Give the most similar name, or None if none scores at least `least` of 100."""
@@ -53,6 +57,25 @@ def nearest_name(name: str, choices: Iterable[str], *, least: int = 70) -> str |
 
 Place = tuple[int, int]
 """Line and column, 1-based, in code points."""
+
+
+def nearest_names(
+    wanted: Sequence[str], choices: Iterable[str], *, least: int
+) -> Iterator[tuple[str, str]]:
+    """Give what `nearest_name` gives for each of many names that has a similar one, with it."""
+    known = sorted(set(choices))
+    places = {name: place for place, name in enumerate(known)}
+    for start in range(0, len(wanted) if known else 0, _AT_ONCE):
+        names = wanted[start : start + _AT_ONCE]
+        scores = process.cdist(
+            names, known, scorer=fuzz.ratio, score_cutoff=least, dtype=np.float64
+        )
+        for name, row in zip(names, scores, strict=True):
+            if name in places:
+                row[places[name]] = 0
+            best = int(row.argmax())
+            if row[best] > 0:
+                yield name, known[best]
 
 
 def at_clause(

@@ -91,16 +91,17 @@ def evaluate(
         day = Atom("valid_on", (Date(valid_on, valid_on),))
         facts = facts.with_facts((Fact(day, "request"),))
     tainted: frozenset[Signature] = frozenset()
-    while True:
-        run = Run(compiled, facts, valid_on, budget, start=start, tainted=tainted)
-        try:
-            complete = run.answer(goal)
-        except Loop as loop:
-            raise _rejected(policy, run, loop) from loop
-        if run.tainted == tainted or not complete:
-            return read_slice(run, goal, complete=complete, most=budget.max_answers)
-        # Whatever was judged before a value turned out to be missing is judged again.
-        tainted = frozenset(run.tainted)
+    with paused_collection():
+        while True:
+            run = Run(compiled, facts, valid_on, budget, start=start, tainted=tainted)
+            try:
+                complete = run.answer(goal)
+            except Loop as loop:
+                raise _rejected(policy, run, loop) from loop
+            if run.tainted == tainted or not complete:
+                return read_slice(run, goal, complete=complete, most=budget.max_answers)
+            # Whatever was judged before a value turned out to be missing is judged again.
+            tainted = frozenset(run.tainted)
 
 
 def _rejected(policy: Policy, run: Run, loop: Loop) -> PolicyRejected:

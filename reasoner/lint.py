@@ -15,7 +15,7 @@ from .clause_lint import (
     check_safety,
     check_sentence,
     indicator,
-    nearest_name,
+    nearest_names,
     place_of,
     warn_at,
 )
@@ -25,6 +25,9 @@ from .errors import Finding
 from .facts import Signature
 from .prelude import COMPUTED, atoms_of, built_in, prelude
 from .recursion import creating_cycles, is_right_recursive
+
+NAMED_OF_A_CYCLE = 20
+"""How many predicates of a cycle a finding names, the first by name."""
 
 
 def check_policy(
@@ -113,14 +116,18 @@ def _check_undefined(policy: Policy, known: Collection[Signature] | None) -> Ite
     defined |= {(c.predicate, c.arity) for c in policy.closed}
     stored = set(known or ())
     names = {name for name, _ in defined | stored}
-    seen: set[Signature] = set()
+    undefined: dict[Signature, Clause] = {}
     for clause, signature in _uses(policy):
         name, arity = signature
-        known_as = {signature, (name, 2)} if arity == 3 else {signature}
-        if known_as & (defined | stored) or signature in seen:
-            continue
-        seen.add(signature)
-        near = nearest_name(name, names, least=70 if known is not None else 85)
+        is_known = signature in defined or signature in stored
+        if not is_known and arity == 3:
+            is_known = (name, 2) in defined or (name, 2) in stored
+        if not is_known:
+            undefined.setdefault(signature, clause)
+    wanted = sorted({name for name, _ in undefined})
+    similar = dict(nearest_names(wanted, names, least=70 if known is not None else 85))
+    for signature, clause in undefined.items():
+        near = similar.get(signature[0])
         if known is None and near is None:
             continue
         hint = f"; did you mean {near}?" if near else "; it will be an open requirement"
@@ -156,6 +163,9 @@ def _check_closed(policy: Policy, known: Collection[Signature]) -> Iterator[Find
 def _check_stratification(policy: Policy) -> Iterator[Finding]:
     reads = dependencies(policy.clauses)
     group = components(reads)
+    members: dict[int, list[Signature]] = {}
+    for signature in sorted(reads):
+        members.setdefault(group[signature], []).append(signature)
     for clause in policy.clauses:
         head = clause.head.signature
         for literal in clause.body:
@@ -164,12 +174,15 @@ def _check_stratification(policy: Policy) -> Iterator[Finding]:
             for atom in atoms_of((literal,)):
                 signature = atom.signature
                 if signature in reads and group[signature] == group[head]:
-                    cycle = sorted(s for s in reads if group[s] == group[head])
+                    cycle = members[group[head]]
+                    more = len(cycle) - NAMED_OF_A_CYCLE
                     yield warn_at(
                         clause,
                         "unstratified",
                         f"{render_literal(literal)} depends on {indicator(head)} itself through "
-                        f"{', '.join(map(indicator, cycle))}; facts that close the cycle fail",
+                        f"{', '.join(map(indicator, cycle[:NAMED_OF_A_CYCLE]))}"
+                        f"{f' and {more} more' if more > 0 else ''}; "
+                        f"facts that close the cycle fail",
                         place_of(policy.text, clause, signature[0]),
                     )
 

@@ -9,6 +9,12 @@ from kb.statement import ALWAYS, Validity
 
 from .collection import paused_collection
 
+SCANS = 3
+"""How many look-ups read all rows before an index is built, which costs about ten of them."""
+
+SCAN_FROM = 1_000
+"""Number of rows from which this is worth it."""
+
 Row = tuple[int, ...]
 Key = int | Row
 Positions = tuple[int, ...]
@@ -25,10 +31,11 @@ class Relation:
     """The rows of one signature, with indexes that are built when first asked for.
 
     Rows are in the order they came. A row is `bounded` if everything that states it is. Where there
-    is something to `read`, that is done when rows are first asked for.
+    is something to `read`, that is done when rows are first asked for. A first goal over many rows
+    reads them a few times instead of waiting for an index that later goals use.
     """
 
-    __slots__ = ("_bounded", "_indexes", "_read", "_rows", "arity")
+    __slots__ = ("_bounded", "_indexes", "_read", "_rows", "_scans", "arity")
 
     def __init__(self, arity: int, read: Read | None = None) -> None:
         self.arity = arity
@@ -36,6 +43,7 @@ class Relation:
         self._rows: dict[Row, tuple[Stating, ...]] = {}
         self._bounded: dict[Row, tuple[Stating, ...]] = {}
         self._indexes: dict[Positions, dict[Key, Sequence[Row]]] = {}
+        self._scans: dict[Positions, int] = {}
 
     def add(self, row: Row, leaf: str, validity: Validity) -> None:
         """Add what states a row."""
@@ -107,7 +115,27 @@ class Relation:
             if self.arity == 1:
                 return lambda key: ((key,),) if isinstance(key, int) and (key,) in self.rows else ()
             return lambda key: (key,) if isinstance(key, tuple) and key in self.rows else ()
-        return lambda key: self.index(positions).get(key, ())
+        return lambda key: self._find(positions, key)
+
+    def _find(self, positions: Positions, key: Key) -> Sequence[Row]:
+        """Give the rows with a key, in the order of rows, from the index or from a scan."""
+        index = self._indexes.get(positions)
+        if index is None:
+            scans = self._scans.get(positions, 0)
+            if positions and scans < SCANS and len(self.rows) >= SCAN_FROM:
+                self._scans[positions] = scans + 1
+                return self._scan(positions, key)
+            index = self.index(positions)
+        return index.get(key, ())
+
+    def _scan(self, positions: Positions, key: Key) -> Sequence[Row]:
+        if isinstance(key, int):
+            (at,) = positions
+            return [row for row in self.rows if row[at] == key]
+        first, *others = positions
+        value = key[0]
+        found = [row for row in self.rows if row[first] == value]
+        return [row for row in found if all(row[at] == key[k] for k, at in enumerate(others, 1))]
 
 
 def _add_row(

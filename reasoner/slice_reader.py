@@ -20,7 +20,6 @@ from .clause import (
     render_literal,
 )
 from .codegen import Template
-from .collection import paused_collection
 from .facts import Fact, Signature
 from .relation import Key, Positions, Row
 from .run import Busy, Cell, Run
@@ -36,15 +35,11 @@ from .slice import (
 )
 
 Sorted = tuple[str, Call]
-_MANY = 1000
 
 
 def read_slice(run: Run, goal: Atom, *, complete: bool, most: int | None) -> Slice:
     """Give the slice of a goal; `most` cuts the answers, in their order."""
-    if len(run.records) < _MANY:
-        return _Reader(run).slice(goal, complete=complete, most=most)
-    with paused_collection():
-        return _Reader(run).slice(goal, complete=complete, most=most)
+    return _Reader(run).slice(goal, complete=complete, most=most)
 
 
 class _Reader:

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.quantity import Quantity, parse_date
-from kb.statement import Entity, Evidence, Modality, Polarity, Statement, Text, Validity
+from kb.statement import ALWAYS, Entity, Evidence, Modality, Polarity, Statement, Text, Validity
 from reasoner.atom import Atom, Symbol, Variable
 from reasoner.evaluate import evaluate
 from reasoner.facts import Fact, FactBase, fact_id, facts_of, gives_facts
 from reasoner.policy import parse_atom, parse_policy
+from reasoner.relation import SCAN_FROM, SCANS, Relation
 
 DAY = datetime.date(2026, 6, 1)
 SPRING = Validity(datetime.date(2026, 3, 1), datetime.date(2026, 6, 1))
@@ -259,3 +260,17 @@ def test_a_base_of_statements_holds_the_facts_of_each(
     assert len(base) == len(expected)
     more = base.with_facts([Fact(Atom("d", ("A", "x", "new")), "assumed")])
     assert len(more) == len(base) + 1
+
+
+@pytest.mark.parametrize("positions", [(0,), (1,), (0, 1), (1, 2), (0, 2)])
+def test_a_scan_finds_what_the_index_finds_later(positions: tuple[int, ...]) -> None:
+    relation = Relation(3)
+    for number in range(SCAN_FROM):
+        relation.add((number % 7, number % 11, number % 13), "x", ALWAYS)
+    rows = list(relation.rows)
+    look = relation.lookup(positions, None)
+    for number in range(3 * SCANS):
+        wanted = tuple(row_part % 5 for row_part in (number, number + 1, number + 2))
+        key = tuple(wanted[at] for at in positions)
+        found = list(look(key[0] if len(key) == 1 else key))
+        assert found == [row for row in rows if tuple(row[at] for at in positions) == key]

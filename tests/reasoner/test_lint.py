@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reasoner.clause import Policy
+from reasoner.clause_lint import nearest_name, nearest_names
 from reasoner.errors import Finding, PolicyRejected, Severity
-from reasoner.lint import check_policy
+from reasoner.lint import NAMED_OF_A_CYCLE, check_policy
 from reasoner.policy import parse_policy
 from reasoner.policy_text import read_policy
 
@@ -267,3 +270,26 @@ same(X) :- r(X, _), same(X).
         ("undefined", 9, 20),
         ("never_fires", 11, 21),
     } <= places
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text("abcd_", min_size=1, max_size=9), max_size=8),
+    st.lists(st.text("abcd_", min_size=1, max_size=9), max_size=20),
+    st.sampled_from([60, 70, 85]),
+)
+def test_names_compared_together_are_those_compared_alone(
+    wanted: list[str], choices: list[str], least: int
+) -> None:
+    alone = {name: nearest_name(name, choices, least=least) for name in wanted}
+    together = dict(nearest_names(wanted, choices, least=least))
+    assert together == {name: near for name, near in alone.items() if near is not None}
+
+
+def test_a_long_cycle_through_negation_is_named_in_part() -> None:
+    count = NAMED_OF_A_CYCLE + 5
+    rules = [f"p{n}(X) :- a(X), not p{(n + 1) % count}(X)." for n in range(count)]
+    policy, _ = read_policy("\n".join([*rules, 'closed(a/1, "s").']) + "\n", name="p")
+    found = [f.message for f in check_policy(policy) if f.code == "unstratified"]
+    assert len(found) == count
+    assert all(" and 5 more; " in message for message in found)
