@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from proofweave.v1 import common_pb2
 from proofweave.v1 import reasoning_pb2 as pb
 
+from reasoner.abduction import Optimality
 from reasoner.atom import Atom
 from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget, evaluate
@@ -127,11 +128,14 @@ def explain_why_not(
     found = find_repairs(goal, ground, budget=budget, cap=cap, expired=expiry(budget))
     response.complete = found.complete
     response.repairs.extend(pb.Repair(facts=map(str, facts)) for facts in found.sets)
+    if found.sets:
+        response.optimality = found.optimality.value
     if not response.repairs and all(item.code in _GAPS for item in decision.open):
         atoms = dict.fromkeys(item.atom for item in decision.open)
         if any(not parse_atom(atom).is_ground for atom in atoms):
             response.complete = False
             response.repairs.append(pb.Repair(facts=atoms))
+            response.optimality = Optimality.BEST_FOUND.value
     return response
 
 

@@ -566,7 +566,10 @@ class ExplainWhyNotResponse(_message.Message):
     DECISION_FIELD_NUMBER: _builtins.int
     REPAIRS_FIELD_NUMBER: _builtins.int
     COMPLETE_FIELD_NUMBER: _builtins.int
+    OPTIMALITY_FIELD_NUMBER: _builtins.int
     complete: _builtins.bool
+    optimality: _builtins.str
+    """What is known of the first repair: `optimal`, `best found`, or empty where there is none."""
     @_builtins.property
     def decision(self) -> _common_pb2.Decision: ...
     @_builtins.property
@@ -579,10 +582,11 @@ class ExplainWhyNotResponse(_message.Message):
         decision: _common_pb2.Decision | None = ...,
         repairs: _abc.Iterable[Global___Repair] | None = ...,
         complete: _builtins.bool = ...,
+        optimality: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["complete", b"complete", "decision", b"decision", "repairs", b"repairs"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["complete", b"complete", "decision", b"decision", "optimality", b"optimality", "repairs", b"repairs"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
