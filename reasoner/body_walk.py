@@ -180,7 +180,10 @@ class _Walker:
         detail = f"{render_pattern(atom)} is needed, but {self._refusal(pattern)}"
         culprit = self._another(names_of(atom), walk)
         if culprit is not None:
-            return Missing(culprit, self.clause.id, detail)
+            above = pattern.arguments[-1]
+            is_class = atom.signature == UNDER and not isinstance(above, Variable)
+            expected = f"class {render_term(above)}" if is_class else ""
+            return Missing(culprit, self.clause.id, detail, expected=expected)
         if names_of(atom) & names_of(self.clause.head):
             head = bind_atom(self.clause.head, walk.bindings)
             return Missing(head, self.clause.id, detail, is_final=True)

@@ -2,8 +2,8 @@
 
 The used fragment of OWL (subclass, equivalent and disjoint classes, functional properties, class
 assertions and denials) is a Horn program with the goal `conflict`; its minimal supports are the
-explanations. Of two dates, one that contains the other says the same less precisely and is no clash.
-Two readings:
+explanations. A date that contains another says the same less precisely, which is no clash. Two
+readings:
 
 OPEN    as OWL reads it: classes may share members unless declared disjoint, two names may mean one
         thing, and several values of one property need not be one

@@ -11,10 +11,10 @@ from .atom import Atom, Variable, render_pattern
 class Missing:
     """One thing a rule lacks; `detail` says why it is missing.
 
-    `atom` is what to find, its arguments resolved as far as known. With `undetermined` it is a test
-    of that text that cannot be decided; with `excluding` it is what should not hold, and does.
-    `is_final` says that no fact can help this instance of the rule: the test is about values that
-    its caller gave.
+    `atom` is what to find, its arguments resolved as far as known, and `expected` what the answer
+    should be, where more than its kind is known. With `undetermined` it is a test of that text that
+    cannot be decided; with `excluding` it is what should not hold, and does. `is_final` says that
+    no fact can help this instance of the rule: the test is about values that its caller gave.
     """
 
     atom: Atom
@@ -23,6 +23,7 @@ class Missing:
     undetermined: str = ""
     excluding: tuple[Atom, ...] = ()
     is_final: bool = False
+    expected: str = ""
 
     @property
     def text(self) -> str:

@@ -46,6 +46,7 @@ from .plan import (
     Superlative,
     operands_of,
 )
+from .prelude import DECIDED_BY_ORDER
 
 ANSWER = "answer"
 
@@ -191,7 +192,11 @@ def _identity_facts(plan: Plan) -> tuple[Fact, ...]:
 
 
 def _reads_closed(clause: Clause) -> bool:
-    return any(isinstance(literal, Absent | Aggregate) for literal in clause.body)
+    return any(
+        isinstance(literal, Aggregate)
+        or (isinstance(literal, Absent) and literal.atom.signature not in DECIDED_BY_ORDER)
+        for literal in clause.body
+    )
 
 
 def _policy_text(

@@ -42,7 +42,8 @@ def write_requirement(
         code = AbstentionCode.UNDETERMINED
     else:
         found = sources.candidates(query, name)
-        refused = sources.refused(atom.predicate, name)
+        names = _names(name, facts, valid_on)
+        refused = [text for each in names for text in sources.refused(atom.predicate, each)]
         rejected = found.rejected
         if refused:
             shown = f"a candidate was refused here: {'; '.join(refused)}"
@@ -63,11 +64,23 @@ def write_requirement(
         code=code,
         rule=missing.rule,
         query=query,
-        expected=_expected(atom, facts),
+        expected=missing.expected or _expected(atom, facts),
         entity_test=f"names {name}" if name else "",
         detail=detail,
         rejected=rejected,
     )
+
+
+def _names(name: str, facts: FactBase, valid_on: datetime.date | None) -> list[str]:
+    """Give all names of an entity, the one in question first."""
+    names, other = [name], Variable("V")
+    for known in names:
+        for at, pair in ((1, (known, other)), (0, (other, known))):
+            for fact in facts.match(Atom("same_as", pair), valid_on):
+                found = fact.atom.arguments[at]
+                if isinstance(found, str) and found not in names:
+                    names.append(found)
+    return names
 
 
 def _query(atom: Atom) -> str:

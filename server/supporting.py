@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 
 from proofweave.v1 import common_pb2
 from proofweave.v1 import reasoning_pb2 as pb
 
-from reasoner.abduction import Optimality, abduce
+from reasoner.abduction import Optimality
 from reasoner.atom import Atom
 from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget, evaluate
-from reasoner.facts import Fact
 from reasoner.horn import Leaf, compile_slice
 from reasoner.policy import parse_atom
 from reasoner.slice import Slice
@@ -21,6 +19,7 @@ from reasoner.supports import supports
 from reasoner.verdict import AbstentionCode, Verdict
 
 from .reasoning import Ground, decide_goal, decision_message
+from .repairs import find_repairs
 from .settings import LimitsSection
 
 
@@ -110,10 +109,6 @@ def leaf_message(leaf: Leaf, sources: Sources) -> pb.SupportLeaf:
     return pb.SupportLeaf(id=leaf.name, atom=atom, quotes=quotes)
 
 
-ROUNDS = 6
-"""Layers of missing facts that are looked through."""
-
-
 def explain_why_not(
     request: pb.ExplainWhyNotRequest, ground: Ground, *, budget: Budget, limits: LimitsSection
 ) -> pb.ExplainWhyNotResponse:
@@ -128,31 +123,16 @@ def explain_why_not(
     response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
     if decision.verdict is not Verdict.ABSTAINED or not goal.is_ground:
         return response
-    expired = expiry(budget)
-    part, candidates = _with_missing(goal, ground, budget)
-    program, names = compile_slice(part)
-    number = names.number(goal)
-    costs = {
-        leaf: 1
-        for leaf, content in zip(names.leaf_numbers, names.leaves, strict=True)
-        if content.name.startswith(MISSING)
-    }
-    if number is not None and candidates and costs:
-        kept = [at for at, atom in enumerate(program.given.tolist()) if atom not in costs]
-        without = dataclasses.replace(program, given=program.given[kept])
-        cap = min(request.cap or limits.repairs, limits.repairs)
-        found = abduce(without, number, costs, limit=cap, expired=expired)
-        response.complete = found.optimality is not Optimality.BEST_FOUND and part.complete
-        if found.sets:
-            response.optimality = found.optimality.value
-        for missing in found.sets:
-            leaves = [names.leaf(atom) for atom in missing.atoms]
-            facts = [str(leaf.facts[0].atom) for leaf in leaves if leaf is not None]
-            response.repairs.append(pb.Repair(facts=facts))
-    if not response.repairs and decision.open:
-        response.complete = False
-        if all(found.code in _GAPS for found in decision.open):
-            atoms = dict.fromkeys(found.atom for found in decision.open)
+    cap = min(request.cap or limits.repairs, limits.repairs)
+    found = find_repairs(goal, ground, budget=budget, cap=cap, expired=expiry(budget))
+    response.complete = found.complete
+    response.repairs.extend(pb.Repair(facts=map(str, facts)) for facts in found.sets)
+    if found.sets:
+        response.optimality = found.optimality.value
+    if not response.repairs and all(item.code in _GAPS for item in decision.open):
+        atoms = dict.fromkeys(item.atom for item in decision.open)
+        if any(not parse_atom(atom).is_ground for atom in atoms):
+            response.complete = False
             response.repairs.append(pb.Repair(facts=atoms))
             response.optimality = Optimality.BEST_FOUND.value
     return response
@@ -167,25 +147,3 @@ _GAPS = frozenset(
     }
 )
 """What more facts can fill; conflicts, comparisons and deadlines they do not resolve."""
-
-
-MISSING = "missing:"
-"""Begins the leaf of a fact that is not there, supposed to see what would follow."""
-
-
-def _with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, frozenset[Atom]]:
-    """Evaluate with every ground look-up that finds nothing supposed true, layer by layer."""
-    supposed: frozenset[Atom] = frozenset()
-    part = slice_of(goal, ground, budget)
-    for _ in range(ROUNDS):
-        found = {
-            call.pattern for call in part.lookups if not call.answers and call.pattern.is_ground
-        }
-        if found <= supposed:
-            break
-        supposed |= found
-        facts = ground.supposed_facts().with_facts(
-            Fact(atom, f"{MISSING}{atom}") for atom in sorted(supposed, key=str)
-        )
-        part = evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
-    return part, supposed

@@ -314,6 +314,7 @@ def show_repairs(why_not: reasoning_pb2.ExplainWhyNotResponse) -> None:
     out = console()
     if why_not.repairs:
         fit = "" if why_not.complete else " (with values that fit; perhaps not all are needed)"
-        out.print(f"would be proved by adding{fit}:", style="bold")
+        known = f", {why_not.optimality}" if why_not.optimality else ""
+        out.print(f"would be proved by adding{fit}{known}:", style="bold")
     for number, repair in enumerate(why_not.repairs, start=1):
         out.print(f"  {number}. " + "; ".join(repair.facts))

@@ -65,6 +65,11 @@ class Tables:
         assert entity is not None
         return Candidates()
 
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:
+        """Know no refused candidates."""
+        assert dimension or entity
+        return ()
+
 
 def world(sanctions: str = LIST) -> tuple[FactBase, Tables]:
     """Read both tables."""

@@ -159,16 +159,14 @@ def forged(certificate: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         found: dict[str, Any] = json.loads(json.dumps(certificate))
         return found
 
-    for index, call in enumerate(certificate["witness"]["lookups"]):
-        if call["pattern"].startswith("same_as(") and "_" not in call["pattern"].partition("(")[2]:
-            continue  # a call with an open name covers it
+    for name in ("subclass_of", "same_as", "under", "alias", "may_coincide"):
         without = copy()
-        del without["witness"]["lookups"][index]
-        yield f"without {call['pattern']}", without
-    for index, call in enumerate(certificate["witness"]["demands"]):
-        without = copy()
-        del without["witness"]["demands"][index]
-        yield f"without {call['pattern']}", without
+        for part in ("demands", "lookups"):
+            calls = without["witness"][part]
+            kept = [call for call in calls if not call["pattern"].startswith(f"{name}(")]
+            without["witness"][part] = kept
+        assert without != certificate
+        yield f"without {name}", without
     for old, new in (
         ('told_apart("Germany", "Spain")', 'told_apart("Germany", "Union")'),
         ('functional("registered_in")', 'functional("other")'),
