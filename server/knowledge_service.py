@@ -198,7 +198,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         base = knowledge.base
         removal = removals.of_document(base, name.id)
         if not request.dry_run:
-            base.erase_document(name.id, run=self._desk.requester(context))
+            knowledge.erase_document(name.id, run=self._desk.requester(context))
             self._operations.forget(knowledge, name.id)
         return pb.EraseDocumentResponse(
             removal=removal.message(knowledge.name),
