@@ -1,4 +1,6 @@
-"""Namesakes of one document: a name with two dates of birth is the name of two persons.
+"""Names that one document gives to several: two persons, or a short name of two companies.
+
+A name with two dates of birth is the name of two persons.
 
 Where passages give one name values of an identifying dimension that cannot both hold, each passage
 speaks of the namesake whose value it gives. What a passage says of the name without such a value is
@@ -17,9 +19,10 @@ from kb.document import Document
 from kb.quantity import Date
 from kb.statement import Entity, Evidence, Modality, Polarity, Statement, Value, value_to_json
 
-from .candidate import Rejection
+from .candidate import SAME_AS, Rejection
 from .extractor import Extraction
 from .pack import Pack
+from .titles import holds_name
 
 Grounded = tuple[Statement, Evidence]
 
@@ -40,6 +43,42 @@ def identifying_dimensions(packs: Sequence[Pack]) -> dict[str, str]:
         for dimension in pack.dimensions
         if dimension.identifying
     }
+
+
+def refuse_shared_names(extraction: Extraction, document: Document) -> Extraction:
+    """Refuse what a passage says of a short name that the document gives to several entities.
+
+    A passage that names the entity in full says whom it means.
+    """
+    bearers: dict[str, set[str]] = {}
+    for statement, _ in extraction.grounded:
+        if statement.dimension == SAME_AS and isinstance(statement.value, Entity):
+            bearers.setdefault(statement.value.name, set()).add(statement.subject)
+    shared = {name: found for name, found in bearers.items() if len(found) > 1}
+    if not shared:
+        return extraction
+    starts = [passage.start for passage in document.passages]
+    grounded: list[Grounded] = []
+    refused = list(extraction.rejected)
+    for statement, evidence in extraction.grounded:
+        at = bisect_right(starts, evidence.end - 1) - 1
+        passage = document.passages[max(at, 0)] if document.passages else None
+        text = document.text[passage.start : passage.end] if passage else evidence.quote
+        value = statement.value
+        entities = {statement.subject, *([value.name] if isinstance(value, Entity) else ())}
+        unclear = sorted(
+            short
+            for short, found in shared.items()
+            if holds_name(text, short)
+            and any(name in found and not holds_name(text, name) for name in entities)
+        )
+        if unclear and statement.dimension != SAME_AS:
+            names = ", ".join(sorted(shared[unclear[0]]))
+            reason = f"{unclear[0]!r} is short for several here, and none is named in full: {names}"
+            refused.append(Rejection(reason, evidence.quote))
+        else:
+            grounded.append((statement, evidence))
+    return Extraction(tuple(grounded), tuple(dict.fromkeys(refused)))
 
 
 def split_namesakes(

@@ -10,7 +10,11 @@ from proofweave.v1 import common_pb2, knowledge_pb2
 
 from extract.candidate import Candidate, Rejection
 from extract.extractor import admit
-from extract.namesakes import identifying_dimensions, split_namesakes
+from extract.namesakes import (
+    identifying_dimensions,
+    refuse_shared_names,
+    split_namesakes,
+)
 from extract.pack import Pack
 from kb.document import RDF_TYPES, decode
 from kb.errors import DocumentRejected, ProofweaveError
@@ -117,11 +121,9 @@ def ingest_upload(
                         index=index, file_name=outcome.file_name, done=step.done, total=step.total
                     )
                 )
-        found = split_namesakes(
-            admit(candidates, document, rejected=rejected),
-            document,
-            identifying_dimensions(knowledge.packs.packs),
-        )
+        found = refuse_shared_names(admit(candidates, document, rejected=rejected), document)
+        identifying = identifying_dimensions(knowledge.packs.packs)
+        found = split_namesakes(found, document, identifying)
         refused = [(rejection.reason, rejection.text) for rejection in found.rejected]
         admission = knowledge.base.admit(document, data, found.grounded, run=run, rejected=refused)
     except ProofweaveError as error:

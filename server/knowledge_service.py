@@ -208,7 +208,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         base = knowledge.base
         removal = removals.of_document(base, name.id)
         if not request.dry_run:
-            base.erase_document(name.id, run=self._desk.requester(context))
+            knowledge.erase_document(name.id, run=self._desk.requester(context))
             self._operations.forget(knowledge, name.id)
         return pb.EraseDocumentResponse(
             removal=removal.message(knowledge.name),
@@ -394,5 +394,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> pb.VerifyLogResponse:
         """Check the hash chain."""
         base = self._desk.knowledge(knowledge_base_of(request.parent), context).base
-        base.verify_log()
+        expect: dict[int, str] = {}
+        if request.expect_revision or request.expect_head:
+            if not request.expect_revision.isdecimal() or not request.expect_head:
+                raise RequestRejected(
+                    f"expected a revision with the head it had, found "
+                    f"{request.expect_revision!r} with {request.expect_head!r}"
+                )
+            expect[int(request.expect_revision)] = request.expect_head
+        base.verify_log(expect=expect)
         return pb.VerifyLogResponse(revision=str(base.revision), log_head=base.head)

@@ -135,3 +135,27 @@ def test_a_less_precise_birth_is_the_same_person(live: Live) -> None:
     text = "John Smith was born in 1952.\n\nJohn Smith was born on 4 March 1952 in Leeds.\n"
     send(live.services, {"smith.txt": text.encode()})
     assert set(values(live, "date_of_birth")) == {"John Smith"}
+
+
+@pytest.mark.parametrize("between", ["", "\n\n"])
+def test_a_short_name_that_a_document_gives_twice_means_the_one_before_it(
+    live: Live, between: str
+) -> None:
+    text = LOGISTICS.strip() + f" {between}" + SHIPPING
+    send(live.services, {"both.txt": text.encode()})
+    assert values(live, "certified_under") == {
+        "Nordhafen Logistik GmbH": ["ISO 9001"],
+        "Nordhafen Reederei AG": ["ISO 14001"],
+    }
+
+
+def test_a_short_name_of_two_says_nobody_where_neither_is_introduced(live: Live) -> None:
+    text = f"{LOGISTICS}\n{SHIPPING}\n{ELSEWHERE}"
+    outcomes, _ = send(live.services, {"all.txt": text.encode()})
+    assert values(live, "insured_by") == {}
+    (reason,) = outcomes[0].admitted.rejected_by_reason
+    assert reason == (
+        "'Nordhafen' is short for several here, and none is named in full: "
+        "Nordhafen Logistik GmbH, Nordhafen Reederei AG"
+    )
+    assert not prove(live, "covered(S, I)").answers

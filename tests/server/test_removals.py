@@ -34,9 +34,11 @@ def known(empty: Live) -> Live:
     return empty
 
 
-def prove(live: Live, goal: str = 'eligible("Acme GmbH")') -> common_pb2.Decision:
+def prove(live: Live, goal: str = 'eligible("Acme GmbH")', *, at: str = "") -> common_pb2.Decision:
     request = reasoning_pb2.ProveGoalRequest(
-        goal=reasoning_pb2.Goal(goal=goal, policy="policies/onboarding", valid_on="2026-03-01")
+        goal=reasoning_pb2.Goal(
+            goal=goal, policy="policies/onboarding", valid_on="2026-03-01", at=at
+        )
     )
     return live.services.reasoning.ProveGoal(request).decision
 
@@ -146,7 +148,10 @@ def test_a_proof_on_an_erased_source_verifies_as_erased(known: Live) -> None:
     dry = knowledge.EraseDocument(knowledge_pb2.EraseDocumentRequest(name=name, dry_run=True))
     assert proof.certificate_sha256 in dry.removal.certificates
     assert other.certificate_sha256 not in dry.removal.certificates
+    at = proof.receipt.revision
+    assert prove(known, at=at).certificate_content == proof.certificate_content
     knowledge.EraseDocument(knowledge_pb2.EraseDocumentRequest(name=name))
+    assert prove(known, at=at).verdict == ABSTAINED
 
     def verify(decision: common_pb2.Decision) -> certificate_pb2.VerifyCertificateResponse:
         request = certificate_pb2.VerifyCertificateRequest(name=decision.certificate)
