@@ -242,6 +242,24 @@ def names_office(name: str) -> bool:
     return len(words) > 1 and words[0] in _OFFICES and words[1] in ("of", "de")
 
 
+_FORMS_OF_ADDRESS = frozenset({
+    "King", "Queen", "Emperor", "Empress", "Sultan", "President", "Sir", "Dame", "Dr.", "Dr", "Mr.",
+    "Mr", "Mrs.", "Mrs", "Ms.", "Ms", "Prof.", "Professor", "General", "Colonel", "Captain",
+    "Senator", "Judge", "Rev.", "Reverend", "Hon.",
+})  # fmt: skip
+
+
+def without_rank(name: str) -> str:
+    """Give a person's name without the form of address before it: `King Magnus Barefoot`.
+
+    It stays where a single name follows, alone or with a realm: `Queen Mary`, `King Wu of Zhou`.
+    """
+    words = name.split()
+    while len(words) > 2 and words[0] in _FORMS_OF_ADDRESS and words[2] not in ("of", "de"):
+        words = words[1:]
+    return " ".join(words)
+
+
 def index_names(names: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
     """Index token sequences by their first token, the longest first."""
     index: dict[str, list[tuple[str, ...]]] = {}

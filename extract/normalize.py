@@ -56,7 +56,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("day_month", rf"(?:the\s+)?{_DAY}\s+(?:day\s+of\s+|of\s+)?{_MONTH},?\s+{_SHORT_YEAR}"),
     ("day_month_dashed", rf"{_DAY}-{_MONTH}-{_YEAR}"),
     ("month_day", rf"{_MONTH}\s+(?:the\s+)?{_DAY}\s?,?\s+{_SHORT_YEAR}"),
-    ("month_year", rf"{_MONTH},?\s+(?:of\s+)?{_SHORT_YEAR}"),
+    ("month_year", rf"(?<!\d\s){_MONTH},?\s+(?:of\s+)?{_SHORT_YEAR}"),
     ("dotted", rf"(?:3[01]|[12]\d|0?[1-9])\.\s?(?:1[0-2]|0?[1-9])\.\s?{_YEAR}"),
     ("slashed", rf"\d{{1,2}}(?P<slash>[/-])\d{{1,2}}(?P=slash){_YEAR}"),
     ("quarter", rf"Q[1-4][\s/]*{_YEAR}"),

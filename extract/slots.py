@@ -11,7 +11,7 @@ from kb.errors import ValueUnreadable
 from kb.statement import Entity, TaxonClass, Text, Value
 
 from .amounts import amount_places, read_amount, read_numeral
-from .mentions import Name, names_office
+from .mentions import Name, names_office, without_rank
 from .normalize import read_date
 from .pack import PackDimension
 from .read_text import ReadText
@@ -105,6 +105,7 @@ class Slots:
                 token.pos_ in _MODIFIER_TAGS
                 or token.text in ("-", "/", '"', "“", "„")
                 or (token.lower_ == "and" and at > index and self._joins_nouns(at, stop))
+                or (at > index and self.doc[at - 1].text == "-" and token.text[0].islower())
             )
             if passed is not None and passed.start < at < passed.end:
                 continue
@@ -234,10 +235,13 @@ class Slots:
             match dimension.kind:
                 case DimensionKind.ENTITY:
                     mention = self.mentions.get(span[0])
-                    if mention is not None and mention.end == span[1]:
-                        return Entity(mention.entity), text
                     name = self.names.get(span[0])
-                    return Entity(name.text if name is not None else text), text
+                    named = name.text if name is not None else text
+                    if mention is not None and mention.end == span[1] and mention.entity != named:
+                        return Entity(mention.entity), text
+                    if dimension.value_types == ("person",):
+                        named = without_rank(named)
+                    return Entity(named), text
                 case DimensionKind.TIME:
                     if written is not None:
                         return read_date(written), written

@@ -200,6 +200,8 @@ class Subjects:
             for child in noun.head.children:
                 if child.dep_ in _SUBJECT_ARCS and child is not noun:
                     return self._mention_of(child)
+            if noun.head.pos_ in ("AUX", "VERB"):  # `he was .., being the son of`
+                return self._governor(noun.head, reach - 1)
             return self._thing(noun.head, trigger, reach - 1)
         return None
 
