@@ -17,15 +17,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
+from .answers import Answers
 from .asserted import Asserted
+from .constraint import Constraint, Range
 from .database import open_database
 from .dimension import Dimension, dimension_from_json
 from .document import Document
 from .errors import AlreadyExists, LogCorrupt, NotFound
 from .journal import CHUNK, Admission, Grounded, Journal, no_document, standing_record
-from .lattice import Constraint, LatticeIndex
+from .lattice import LatticeIndex
 from .log import Log
 from .projections import Projections
+from .qualified import EVERYTHING, View
 from .rdf import RdfProjection
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
 from .statement import Evidence, Statement
@@ -366,11 +369,17 @@ class KnowledgeBase:
         return tuple(hits)
 
     def meet(
-        self, constraints: Iterable[Constraint], *, valid_on: datetime.date | None = None
+        self, constraints: Iterable[Constraint | Range], *, valid_on: datetime.date | None = None
     ) -> tuple[str, ...]:
         """Give the names of all instances that satisfy every constraint, sorted."""
+        return tuple(self.answers(constraints, view=View(valid_on)))
+
+    def answers(
+        self, constraints: Iterable[Constraint | Range], *, view: View = EVERYTHING
+    ) -> Answers:
+        """Give all instances that satisfy every constraint, as a set that is named when read."""
         reading = self._reading
-        return self._projections.meet(reading.log, reading.store, constraints, valid_on)
+        return self._projections.answers(reading.log, reading.store, constraints, view=view)
 
     def lattice(self) -> LatticeIndex:
         """Give the lattice index, caught up with the log.

@@ -72,6 +72,13 @@ class Log:
         """Link of the newest event, in hex."""
         return self._newest()[1]
 
+    def link(self, number: int) -> str | None:
+        """Give the link of an event, in hex; None if there is no such event."""
+        row = self._connection.execute(
+            "SELECT link FROM event WHERE number = ?", (number,)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
     def _newest(self) -> tuple[int, str]:
         row = self._connection.execute(
             "SELECT number, link FROM event ORDER BY number DESC LIMIT 1"

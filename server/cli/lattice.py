@@ -164,7 +164,7 @@ def _draw(file: Path, name: str, server: Server, kb: Kb, token: Token, config: C
             raise RequestRejected(f"the dimension {dimension.name} has no classes to draw")
         index = LatticeIndex([dimension])
         for statement in stated_in(services.knowledge, [dimension.name]):
-            index.add(statement.id, statement)
+            index.add(statement)
     notes = {
         value.label: "1 entity" if count == 1 else f"{count} entities"
         for value, count in index.values(dimension.name)

@@ -55,7 +55,7 @@ def concepts(
         index = LatticeIndex(known.values())
         stated = set()
         for statement in stated_in(services.knowledge, sorted(set(names))):
-            index.add(statement.id, statement)
+            index.add(statement)
             stated.add(statement.dimension)
     unknown = sorted(set(names) - set(known) - stated)
     if unknown:

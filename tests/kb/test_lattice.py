@@ -79,16 +79,16 @@ def test_a_meet_names_exactly_the_instances_a_scan_finds(
     index = LatticeIndex(DIMENSIONS.values())
     known = {statement.id: statement for statement in given_statements}
     for identifier, statement in known.items():
-        index.add(identifier, statement)
-        index.add(identifier, statement)
+        index.add(statement)
+        index.add(statement)
     for place, comes in steps:
         if place < len(given_statements):
             statement = given_statements[place]
             if comes:
-                index.add(statement.id, statement)
+                index.add(statement)
                 known[statement.id] = statement
             else:
-                index.remove(statement.id)
+                index.remove(statement)
                 known.pop(statement.id, None)
     expected = _scan(list(known.values()), constraints, day)
     assert index.meet(constraints, valid_on=day) == expected
@@ -101,7 +101,7 @@ def test_tightening_never_gains_an_answer(
 ) -> None:
     index = LatticeIndex(DIMENSIONS.values())
     for statement in given_statements:
-        index.add(statement.id, statement)
+        index.add(statement)
     constraints = [Constraint(*point) for point in few]
     assert set(index.meet([*constraints, Constraint(*more)])) <= set(index.meet(constraints))
 
@@ -110,8 +110,8 @@ def test_tightening_never_gains_an_answer(
 def test_defining_a_dimension_late_is_as_good_as_early(given_statements: list[Statement]) -> None:
     early, late = LatticeIndex(DIMENSIONS.values()), LatticeIndex()
     for statement in given_statements:
-        early.add(statement.id, statement)
-        late.add(statement.id, statement)
+        early.add(statement)
+        late.add(statement)
     for dimension in DIMENSIONS.values():
         late.define(dimension)
     for name in DIMENSIONS:
@@ -124,7 +124,7 @@ def test_a_coordinate_is_an_antichain() -> None:
     index = LatticeIndex(DIMENSIONS.values())
     for label in ("root", "left", "far"):
         statement = Statement("x", "kind", TaxonClass(label))
-        index.add(statement.id, statement)
+        index.add(statement)
     assert index.coordinate("x") == {"kind": (TaxonClass("far"), TaxonClass("left"))}
     assert index.coordinate("unheard of") == {}
     assert index.values("kind") == (
