@@ -424,6 +424,13 @@ class Store:
         rows = self._connection.execute("SELECT form FROM dimension ORDER BY name")
         return tuple(json.loads(form) for (form,) in rows)
 
+    def dimension(self, name: str) -> dict[str, object] | None:
+        """Give the form of a defined dimension."""
+        row = self._connection.execute(
+            "SELECT form FROM dimension WHERE name = ?", (name,)
+        ).fetchone()
+        return None if row is None else dict(json.loads(row[0]))
+
     def dimension_kinds(self) -> dict[str, str]:
         """Give the kind of each defined dimension, by name."""
         return dict(
