@@ -68,3 +68,7 @@ class Answers:
     def __sub__(self, other: Answers) -> Answers:
         """Those that are not among the others, of the same index."""
         return Answers(self._names, self._numbers - other._numbers)
+
+    def __and__(self, other: Answers) -> Answers:
+        """Those that are among the others, too, of the same index."""
+        return Answers(self._names, self._numbers & other._numbers)

@@ -27,11 +27,12 @@ from .errors import AlreadyExists, LogCorrupt, NotFound
 from .journal import CHUNK, Admission, Grounded, Journal, no_document, standing_record
 from .lattice import LatticeIndex
 from .log import Log
+from .meeting import Meeting
 from .projections import Projections
 from .qualified import EVERYTHING, View
 from .rdf import RdfProjection
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
-from .statement import Evidence, Statement
+from .statement import Evidence, Statement, Value
 from .store import Store
 from .verdicts import SignOffRecord, VerdictLog, VerdictRecord
 from .vocabulary import check_namespace
@@ -325,6 +326,14 @@ class KnowledgeBase:
             return row
         raise NotFound(f"no statement has the id {statement_id}")
 
+    def stated_dimensions(self) -> tuple[str, ...]:
+        """Give the dimensions in which something was stated, sorted."""
+        return self._reader.stated_dimensions()
+
+    def stated_value(self, dimension: str) -> Value | None:
+        """Give a value that was stated in a dimension, the first there was; None if none was."""
+        return self._reader.stated_value(dimension)
+
     def entity_names(self) -> tuple[str, ...]:
         """Give the names that stand as subjects or entity values, sorted."""
         return tuple(self._reader.entity_names())
@@ -380,6 +389,19 @@ class KnowledgeBase:
         """Give all instances that satisfy every constraint, as a set that is named when read."""
         reading = self._reading
         return self._projections.answers(reading.log, reading.store, constraints, view=view)
+
+    def meeting(
+        self,
+        constraints: Iterable[Constraint | Range],
+        *,
+        view: View = EVERYTHING,
+        union: bool = False,
+    ) -> Meeting:
+        """Decide a meet: its answers, or why there are none."""
+        reading = self._reading
+        return self._projections.meeting(
+            reading.log, reading.store, constraints, view=view, union=union
+        )
 
     def lattice(self) -> LatticeIndex:
         """Give the lattice index, caught up with the log.

@@ -92,7 +92,7 @@ class LatticeIndex:
 
         Again with another confidence: that replaces the one before.
         """
-        if not _is_plain(statement):
+        if not is_plain(statement):
             return
         instance = self._names.number(statement.subject)
         point = (statement.dimension, statement.value)
@@ -115,7 +115,7 @@ class LatticeIndex:
     def remove(self, statement: Statement) -> None:
         """Take a statement out again."""
         instance = self._names.find(statement.subject)
-        if instance is not None and _is_plain(statement):
+        if instance is not None and is_plain(statement):
             self._take_out(instance, (statement.dimension, statement.value), statement)
             self._perhaps_gone.add(instance)
 
@@ -197,6 +197,24 @@ class LatticeIndex:
                     sides = (_asked(left), _asked(right))
                     found.append(Conflict(left.dimension, *sides, reason))
         return tuple(found)
+
+    def excluding(
+        self, asked: Constraint | Range, *, view: View = EVERYTHING
+    ) -> tuple[tuple[Value, str, Answers], ...]:
+        """Give the values stated that nothing with them can satisfy, why, and who has them.
+
+        Looks at every value of the dimension; sorted by label.
+        """
+        dimension = self.dimension(asked.dimension)
+        found: list[tuple[Value, str, Answers]] = []
+        for value in self._values(asked.dimension) if dimension else ():
+            assert dimension is not None
+            reason = _conflict(dimension, asked, Constraint(asked.dimension, value))
+            if reason is not None:
+                point = (asked.dimension, value)
+                holders = self._stated_at(point) | self._rows.at([point], view)
+                found.append((value, reason, Answers(self._names, holders)))
+        return tuple(sorted(found, key=lambda item: value_label(item[0])))
 
     def coordinate(
         self, instance: str, *, valid_on: datetime.date | None = None
@@ -377,7 +395,8 @@ class LatticeIndex:
             self._ordered.pop(name, None)
 
 
-def _is_plain(statement: Statement) -> bool:
+def is_plain(statement: Statement) -> bool:
+    """Whether a statement places its subject: it is affirmed and asserted."""
     return (statement.polarity, statement.modality) == (Polarity.AFFIRMED, Modality.ASSERTED)
 
 

@@ -122,7 +122,7 @@ def _read(placements: Placements) -> _Read:
     doubtful = placements.doubtful()
     rows = placements.every()
     while chunk := rows.fetchmany(_AT_ONCE):
-        numbers, subjects, keys, begins, ends = zip(*chunk, strict=True)
+        _, subjects, keys, begins, ends = zip(*chunk, strict=True)
         if not any(begins) and not any(ends) and not gone and not doubtful:
             read.instances.extend(map(read.subjects.__getitem__, subjects))
             read.points.extend(map(read.keys.__getitem__, keys))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 
 from .quantity import parse_number
-from .statement import Modality, Polarity, Statement
+from .statement import Evidence, Modality, Polarity, Statement
 from .store import Store, statement_of_row
 
 CERTAIN = Fraction(1)
@@ -100,3 +100,8 @@ class Placements:
             (number,),
         )
         return max((parse_number(text) for (text,) in rows), default=None)
+
+
+def confidence_of(evidence: Iterable[Evidence]) -> Fraction:
+    """Give the confidence of a statement: that of its surest evidence."""
+    return max((parse_number(found.confidence) for found in evidence), default=CERTAIN)

@@ -17,6 +17,7 @@ from .dimension import dimension_from_json
 from .lattice import LatticeIndex
 from .lattice_projection import LatticeProjection
 from .log import Event, Log
+from .meeting import Meeting, decide
 from .qualified import EVERYTHING, View
 from .rdf import RdfProjection
 from .rdf_quads import Triple
@@ -111,6 +112,19 @@ class Projections:
         """Ask the lattice index, which nobody changes meanwhile; answers may be read afterwards."""
         with self._lock:
             return self._lattice.index(log, store).answers(constraints, view=view)
+
+    def meeting(
+        self,
+        log: Log,
+        store: Store,
+        constraints: Iterable[Constraint | Range],
+        *,
+        view: View,
+        union: bool,
+    ) -> Meeting:
+        """Decide a meet: see the module `meeting`."""
+        with self._lock:
+            return decide(self._lattice.index(log, store), constraints, view=view, union=union)
 
     def lattice(self, log: Log, store: Store) -> LatticeIndex:
         """Give the lattice index, caught up."""

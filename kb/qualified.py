@@ -29,6 +29,12 @@ class View:
     valid_on: datetime.date | None = None
     min_confidence: Fraction | None = None
 
+    def shows(self, validity: Validity, confidence: Fraction) -> bool:
+        """Whether a statement of this validity and confidence counts."""
+        return (self.valid_on is None or validity.holds_on(self.valid_on)) and (
+            self.min_confidence is None or confidence >= self.min_confidence
+        )
+
 
 EVERYTHING = View()
 

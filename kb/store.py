@@ -29,6 +29,7 @@ from .statement import (
     Polarity,
     Statement,
     Validity,
+    Value,
     value_from_json,
 )
 
@@ -409,6 +410,19 @@ class Store:
             f" UNION SELECT value {standing} AND kind = 'entity' ORDER BY name"
         ):
             yield name
+
+    def stated_dimensions(self) -> tuple[str, ...]:
+        """Give the dimensions of all statements, also of those withdrawn, sorted."""
+        rows = self._connection.execute("SELECT DISTINCT dimension FROM statement ORDER BY 1")
+        return tuple(name for (name,) in rows)
+
+    def stated_value(self, dimension: str) -> Value | None:
+        """Give the value of the first statement in a dimension."""
+        row = self._connection.execute(
+            "SELECT kind, value FROM statement WHERE dimension = ? ORDER BY key LIMIT 1",
+            (dimension,),
+        ).fetchone()
+        return None if row is None else value_from_json({"kind": row[0], "value": row[1]})
 
     def rejections(self, source_sha256: str) -> tuple[tuple[str, str], ...]:
         """Give (reason, text) of candidates that extraction rejected, sorted."""

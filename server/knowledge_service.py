@@ -14,6 +14,7 @@ from kb.table_mapping import read_mapping
 from .calls import Desk, check_call
 from .errors import RequestRejected
 from .ingestion import Upload, import_upload, ingest_upload, summarise, uploads
+from .meetings import meet_instances
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
 from .operations import Operations
@@ -240,6 +241,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         return pb.DefineDimensionResponse(
             dimension=dimension_message(knowledge.name, dimension), revision=str(revision)
         )
+
+    def MeetInstances(  # noqa: N802
+        self, request: pb.MeetInstancesRequest, context: Context
+    ) -> pb.MeetInstancesResponse:
+        """Give all instances that satisfy constraints, or say why nobody is known to."""
+        knowledge = self._desk.parent(request.parent, context)
+        return meet_instances(knowledge, request, page_default=self._desk.settings.limits.page)
 
     def WatchRevisions(  # noqa: N802
         self, request: pb.WatchRevisionsRequest, context: Context

@@ -13,6 +13,7 @@ from .connection import connect
 from .lattice_check import check
 from .lattice_concepts import concepts
 from .lattice_files import export, import_file
+from .lattice_meet import meet
 from .options import Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import console, print_json
 
@@ -21,6 +22,7 @@ app.command()(check)
 app.command()(concepts)
 app.command()(export)
 app.command("import")(import_file)
+app.command()(meet)
 
 Name = Annotated[str, typer.Argument(metavar="DIMENSION", help="Name of a dimension.")]
 
@@ -88,34 +90,6 @@ def show(
         return
     for found in dimensions:
         out.print(f"{found.name.rpartition('/')[2]:30} {kind_word(found)}")
-
-
-@app.command()
-def meet(
-    name: Name,
-    values: Annotated[list[str], typer.Argument(metavar="VALUE...", help="Classes to meet.")],
-    kb: Kb = None,
-    server: Server = None,
-    token: Token = None,
-    config: Config = None,
-    as_json: Json = False,
-) -> None:
-    """Give the most general common kinds of classes.
-
-    \b
-    Example:
-      proofweave lattice meet genre Comedy Crime --kb kb
-    """
-    from ..orders import meet_of
-
-    found = meet_of(_dimension(name, server, kb, token, config), values)
-    if as_json:
-        print_json({"dimension": name, "values": values, "meet": list(found)})
-        return
-    for value in found:
-        console().print(value)
-    if not found:
-        console().print(f"no class lies below all of {', '.join(values)}", style="yellow")
 
 
 @app.command()
