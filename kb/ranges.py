@@ -26,8 +26,12 @@ class Run:
 
 @dataclass(slots=True)
 class _Group:
-    """Values that compare with each other; each is a closed interval of numbers, mostly a point."""
+    """Values that compare with each other; each is a closed interval of numbers, mostly a point.
 
+    Numbers are on the scale of `like`, one of the values.
+    """
+
+    like: Comparable
     values: list[Comparable] = field(default_factory=list)
     lows: list[Number] = field(default_factory=list)
     highs: list[Number] = field(default_factory=list)
@@ -115,6 +119,7 @@ def _sorted_group(values: list[Comparable]) -> _Group:
         placed.append((*interval, str(value), value))
     placed.sort(key=lambda item: item[:3])
     return _Group(
+        like,
         [value for *_, value in placed],
         [low for low, *_ in placed],
         [high for _, high, *_ in placed],
@@ -150,7 +155,7 @@ def _bounds(test: Test) -> tuple[Test, ...]:
 def _certain_bound(group: _Group, test: Test) -> tuple[str, Number] | None:
     """Say what makes a test true: a number that the value lies above or below; None: nothing."""
     operator, bound = test
-    interval = _interval(bound, group.values[0])
+    interval = _interval(bound, group.like)
     if interval is None or operator == "=":
         return None
     low, high = interval

@@ -155,9 +155,7 @@ def read_constraints(
     return tuple(wanted)
 
 
-def _read(
-    base: KnowledgeBase, known: dict[str, Dimension], item: pb.ValueConstraint
-) -> Asked:
+def _read(base: KnowledgeBase, known: dict[str, Dimension], item: pb.ValueConstraint) -> Asked:
     name, operator, text = item.dimension, item.operator or "=", item.value.strip()
     if operator not in OPERATORS:
         raise RequestRejected(f"{operator!r} is no operator; expected {', '.join(OPERATORS)}")

@@ -6,7 +6,7 @@ import datetime
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kb.constraint import OPERATORS, Constraint, Range, range_of, within
@@ -33,6 +33,7 @@ def _found(ordered: OrderedValues, wanted: Range) -> list[Comparable]:
     return [*run.values, *inside]
 
 
+@example({parse_quantity("7 kg"), parse_quantity("5000 g")}, [("=", parse_quantity("5 kg"))])
 @given(st.sets(comparables, max_size=20), st.lists(tests, min_size=1, max_size=3))
 def test_what_is_found_is_what_passes_every_test(
     values: set[Comparable], asked: list[tuple[str, Comparable]]
@@ -53,7 +54,9 @@ def test_blocks_hold_what_lies_between(low: int, high: int, operators: tuple[str
     assert sorted(found) == [v for v in values if wanted.truth(v) is Truth.TRUE]  # type: ignore[type-var]
 
 
-@given(st.lists(tests, min_size=1, max_size=2), st.lists(tests, min_size=1, max_size=2), comparables)
+@given(
+    st.lists(tests, min_size=1, max_size=2), st.lists(tests, min_size=1, max_size=2), comparables
+)
 def test_ranges_that_exclude_each_other_share_no_value(
     left: list[tuple[str, Comparable]], right: list[tuple[str, Comparable]], value: Comparable
 ) -> None:
