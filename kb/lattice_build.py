@@ -22,7 +22,7 @@ from .placements import CERTAIN, Placements
 from .quantity import format_number
 from .statement import TaxonClass
 from .store import Store
-from .string_table import table_of
+from .string_table import slots_of, table_of
 
 _AT_ONCE = 50_000
 _TAXONOMIC = DimensionKind.TAXONOMIC.value
@@ -94,6 +94,7 @@ def build_checkpoint(store: Store, path: Path, *, revision: int, link: str) -> N
             text, ends = table_of(strings)
             writer.section(name, [text])
             writer.section(f"{name} ends", [ends])
+        writer.section("points slots", [slots_of(keys)])
         writer.table("stated", (_bytes_of(stated(key)) for key in keys))
         writer.table("below", map(below, keys))
         writer.table("qualified", map(rows, keys))

@@ -5,8 +5,9 @@ directory in JSON with their places and SHA-256, then the SHA-256 and the length
 Numbers are little-endian. A point is a dimension with a value in it; instances are numbered by
 name.
 
-points text, points ends      keys of the points, sorted
-names text, names ends        names of the instances, sorted
+points, points ends           keys of the points, sorted
+points slots                  their places by hash: see `string_table`
+names, names ends             names of the instances, sorted
 stated, stated ends           per point the Roaring bitmap of the instances it is stated of
 below, below ends             per point the bitmap of the instances at or below it; empty: as stated
 qualified, qualified ends     per point rows of four numbers, for what is not plain: instance, first
@@ -32,7 +33,7 @@ from .quantity import parse_number
 from .statement import Value, value_from_json, value_to_json
 from .string_table import StringTable
 
-_MARK = b"PWLATT1\n"
+_MARK = b"PWLATT2\n"
 _TABLES = ("stated", "below", "qualified")
 
 NEVER = 2**31 - 1
@@ -86,7 +87,9 @@ class LatticeCheckpoint:
         self.qualified_dimensions = frozenset(cast("list[str]", directory["qualified_dimensions"]))
         self.taxonomic = frozenset(cast("list[str]", directory["taxonomic"]))
         self.forms = dict(cast("dict[str, str]", directory["dimensions"]))
-        self.points = StringTable(sections["points"], sections["points ends"])
+        self.points = StringTable(
+            sections["points"], sections["points ends"], sections["points slots"]
+        )
         self.names = StringTable(sections["names"], sections["names ends"])
         self._blocks = {name: sections[name] for name in _TABLES}
         self._ends = {name: sections[f"{name} ends"].cast("Q") for name in _TABLES}

@@ -20,7 +20,7 @@ from kb.lattice_checkpoint import CheckpointUnusable, LatticeCheckpoint, point_k
 from kb.qualified import View
 from kb.quantity import format_number, parse_date, parse_quantity
 from kb.statement import Entity, Evidence, Statement, TaxonClass, Text, Validity, Value
-from kb.string_table import StringTable, table_of
+from kb.string_table import StringTable, slots_of, table_of
 
 NAMESPACE = "https://example.org/kb/"
 SEATS = define_taxonomy("seat", [("Kyiv", "Ukraine"), ("Lviv", "Ukraine"), ("Ukraine", "place")])
@@ -198,6 +198,9 @@ def test_a_string_table_finds_what_is_in_it(strings: set[str], wanted: str, pref
     table = StringTable(*table_of(ordered))
     assert list(table) == ordered
     assert table[:] == ordered
+    hashed = StringTable(*table_of(ordered), slots_of(ordered))
+    assert [hashed.find(string) for string in ordered] == list(range(len(ordered)))
+    assert hashed.find(wanted) == table.find(wanted)
     assert table.find(wanted) == (ordered.index(wanted) if wanted in strings else None)
     found = [table[place] for place in table.beginning_with(prefix)]
     assert found == [string for string in ordered if string.startswith(prefix)]
