@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from .atom import Atom, Variable
-from .clause import Clause, Literal, Positive, render_clause, render_literal
+from .clause import Clause, Literal, Positive, render_literal
 
 _CAPITALISED = re.compile(r"\b[A-Z]\w*")
 
@@ -38,7 +38,7 @@ class Gate:
 
 def gate_clause(clause: Clause, gates: Iterable[Gate]) -> Clause:
     """Add the conditions of the gates for a clause's head to its body, in order."""
-    names = set(_CAPITALISED.findall(render_clause(clause)))
+    names = set(_CAPITALISED.findall(clause.text))
     added: list[Literal] = []
     for gate in gates:
         if gate.signature != clause.head.signature:
