@@ -12,8 +12,8 @@ from kb.constraint import OPERATORS, Constraint, Range, range_of, within
 from kb.dimension import Dimension, DimensionKind, value_label
 from kb.errors import ValueUnreadable
 from kb.knowledge_base import KnowledgeBase
-from kb.meeting import Contradiction, Lack, Meeting
 from kb.lattice import is_plain
+from kb.meeting import Contradiction, Lack, Meeting
 from kb.placements import confidence_of
 from kb.qualified import View
 from kb.quantity import Comparable, Date, Quantity, Truth, parse_date, parse_number, parse_quantity
@@ -33,6 +33,9 @@ LACKS = {lack: common_pb2.AbstentionCode.Value(f"ABSTENTION_CODE_{lack.name}") f
 _UP_TO = ".."
 
 Asked = Constraint | Range
+
+ORDERED = frozenset({DimensionKind.NUMBER, DimensionKind.QUANTITY, DimensionKind.TIME})
+"""Kinds whose values lie on a line."""
 
 
 def meet_instances(
@@ -166,7 +169,7 @@ def _read(base: KnowledgeBase, known: dict[str, Dimension], item: pb.ValueConstr
     if kind is None:
         names = {*known, *base.stated_dimensions()}
         raise RequestRejected(f"there is no dimension {name!r}{nearest(name, names)}")
-    if kind in (DimensionKind.NUMBER, DimensionKind.QUANTITY, DimensionKind.TIME):
+    if kind in ORDERED:
         return _read_ordered(name, operator, text, kind, dimension.unit if dimension else None)
     if operator != "=":
         raise RequestRejected(f"{name} is of kind {kind.value}, which has no {operator}")
@@ -193,7 +196,7 @@ def _read_ordered(
 ) -> Range:
     low, separator, high = text.partition(_UP_TO)
     if not separator:
-        value = _ordered_value(text, kind, unit)
+        value = read_ordered(text, kind, unit)
         if operator == "=" and isinstance(value, Date):
             return within(value, value, dimension=name)
         return Range(name, ((operator, value),))
@@ -201,7 +204,7 @@ def _read_ordered(
         raise RequestRejected(
             f"{text!r} is no range; expected = and FIRST..LAST, one may be left out"
         )
-    ends = [_ordered_value(end.strip(), kind, unit) if end.strip() else None for end in (low, high)]
+    ends = [read_ordered(end.strip(), kind, unit) if end.strip() else None for end in (low, high)]
     first, last = ends
     if first is not None and last is not None:
         return within(first, last, dimension=name)
@@ -211,7 +214,11 @@ def _read_ordered(
     return Range(name, (within(last, last, dimension=name).tests[1],))
 
 
-def _ordered_value(text: str, kind: DimensionKind, unit: str | None) -> Comparable:
+def read_ordered(text: str, kind: DimensionKind, unit: str | None) -> Comparable:
+    """Read a number, quantity or date; a number alone is in the unit of the dimension.
+
+    Raises ValueUnreadable.
+    """
     if kind is DimensionKind.TIME:
         return parse_date(text)
     if kind is DimensionKind.NUMBER:

@@ -15,7 +15,7 @@ from .lattice_concepts import concepts
 from .lattice_files import export, import_file
 from .lattice_meet import meet
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, print_json
+from .outcome import Exit, console, print_json
 
 app = typer.Typer(help="Look at the orders of dimensions, and exchange them.", no_args_is_help=True)
 app.command()(check)
@@ -65,7 +65,7 @@ def show(
       proofweave lattice show genre --kb kb --json
       proofweave lattice show genre --kb kb --svg genre.svg
     """
-    from ..orders import dimension_json, tree_lines  # loads the lattice
+    from ..orders import about_lines, dimension_json, tree_lines  # loads the lattice
 
     out = console()
     if svg is not None:
@@ -78,7 +78,7 @@ def show(
             print_json(dimension_json(dimension))
             return
         out.print(f"{name}  {kind_word(dimension)}", style="bold")
-        for line in tree_lines(dimension):
+        for line in (*about_lines(dimension), *tree_lines(dimension)):
             out.print(line)
         return
     settings = settings_of(config)
@@ -103,19 +103,31 @@ def compare(
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Say whether one class is a kind of the other.
+    """Say how two values of a dimension lie to each other: classes, numbers, quantities or dates.
+
+    Where sources cannot tell, as of two dates that overlap, it abstains (exit code 3).
 
     \b
-    Example:
+    Examples:
       proofweave lattice compare genre 'Black comedy' Comedy --kb kb
+      proofweave lattice compare liability_cover '5000000 EUR' '4 EUR' --kb kb --json
     """
     from ..orders import relation_of
 
     relation = relation_of(_dimension(name, server, kb, token, config), first, second)
     if as_json:
-        print_json({"dimension": name, "first": first, "second": second, "relation": relation})
+        print_json(
+            {
+                "dimension": name,
+                "first": first,
+                "second": second,
+                "relation": relation.words,
+                "determined": relation.is_determined,
+            }
+        )
     else:
-        console().print(f"{first} {relation} {second}")
+        console().print(f"{first} {relation.words} {second}")
+    raise typer.Exit(Exit.DONE if relation.is_determined else Exit.ABSTAINED)
 
 
 def _draw(file: Path, name: str, server: Server, kb: Kb, token: Token, config: Config) -> None:
@@ -150,6 +162,14 @@ def _draw(file: Path, name: str, server: Server, kb: Kb, token: Token, config: C
 
 
 def kind_word(dimension: knowledge_pb2.Dimension) -> str:
-    """Give the kind of a dimension, and whether it is functional, in words."""
+    """Say the kind of a dimension in words, with its unit, or its classes, and what else counts."""
     word = knowledge_pb2.DimensionKind.Name(dimension.kind).removeprefix("DIMENSION_KIND_").lower()
-    return word + (", functional" if dimension.functional else "")
+    if dimension.unit:
+        word += f" in {dimension.unit}"
+    if dimension.classes:
+        lower = {edge.child for edge in dimension.taxonomy}
+        roots = [label for label in dimension.classes if label not in lower]
+        word += f", {len(dimension.classes)} classes, {', '.join(roots)} above all"
+    if dimension.functional:
+        word += ", functional"
+    return word + (f", inverse of {dimension.inverse}" if dimension.inverse else "")
