@@ -31,7 +31,7 @@ class Lack(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """In one dimension all that satisfy the rest are stated to be something else.
+    """In one dimension all that satisfy the rest, or may, are stated to be something else.
 
     `instances` are all of them; `stated` are the values that exclude what is asked, by label, each
     with the reason.
@@ -95,7 +95,7 @@ def _contradictions(
     found: list[Contradiction] = []
     for asked in sorted(wanted, key=lambda item: item.dimension):
         rest = [item for item in wanted if item.dimension != asked.dimension]
-        candidates = index.answers(rest, view=view)
+        candidates = index.perhaps(rest, view=view)
         if not rest or not len(candidates):
             continue
         excluding = index.excluding(asked, view=view)

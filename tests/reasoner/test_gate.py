@@ -22,7 +22,7 @@ applies_under(insured/1, seat, "EU").
 def test_a_gate_is_a_condition_of_every_rule_for_its_predicate_and_no_other() -> None:
     clauses = parse_policy(POLICY, name="p").clauses
     assert [render_clause(clause) for clause in clauses] == [
-        'insured(S) :- cover(S, Activity), Activity > 3, activity(S, Activity2), '
+        "insured(S) :- cover(S, Activity), Activity > 3, activity(S, Activity2), "
         'under(Activity2, "road transport"), seat(S, Seat), under(Seat, "EU").',
         'insured("Acme") :- activity("Acme", Activity), under(Activity, "road transport"), '
         'seat("Acme", Seat), under(Seat, "EU").',
