@@ -13,7 +13,7 @@ from enum import Enum
 
 from .errors import DimensionRejected
 from .poset import Poset, cycles, poset
-from .quantity import Date
+from .quantity import Comparable, Date, Quantity, Truth, compare
 from .statement import Entity, TaxonClass, Text, Value
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
@@ -115,17 +115,20 @@ class Dimension:
         return self.taxonomy.maximal()[0] if self.taxonomy else None
 
     def leq(self, low: Value, high: Value) -> bool:
-        """Whether `low` is the same as `high`, a kind of it or, among dates, a part of it.
+        """Whether `low` is the same as `high`, a kind of it among classes, or a date within it.
 
-        Values that the taxonomy does not know are below themselves only.
+        Values that the taxonomy does not know are below themselves only; a quantity is the same as
+        its equal in another unit.
         """
         if low == high:
             return True
         match low, high:
+            case (Date(), Date()):
+                return high.first <= low.first and low.last <= high.last
+            case (Quantity(), Quantity()):
+                return compare("=", low, high) is Truth.TRUE
             case (TaxonClass(a), TaxonClass(b)) if self.taxonomy is not None:
                 return a in self.taxonomy and b in self.taxonomy and self.taxonomy.leq(a, b)
-            case Date(), Date():
-                return high.first <= low.first and low.last <= high.last
         return False
 
     def meet(self, values: Iterable[Value]) -> tuple[Value, ...]:
@@ -143,6 +146,8 @@ class Dimension:
         if len(dates) == len(wanted):
             first, last = max(date.first for date in dates), min(date.last for date in dates)
             return (Date(first, last),) if first <= last else ()
+        if all(self.leq(value, wanted[0]) for value in wanted) and self.taxonomy is None:
+            return (wanted[0],)
         labels = [value.label for value in wanted if isinstance(value, TaxonClass)]
         if (
             self.taxonomy is None
@@ -156,7 +161,8 @@ class Dimension:
         """Say why one entity cannot have both values on one day; None if it can.
 
         A conflict is a declared disjointness, or two values without a common descendant where the
-        dimension is functional. Anything else is no conflict: what is not known is a gap.
+        dimension is functional. Anything else is no conflict: what is not known is a gap, and two
+        quantities that do not convert may be the same.
         """
         if left == right:
             return None
@@ -167,6 +173,12 @@ class Dimension:
                         for low, high in ((a, b), (b, a)):
                             if self.taxonomy.leq(low, one) and self.taxonomy.leq(high, other):
                                 return f"{one!r} and {other!r} are disjoint in {self.name}"
+        if (
+            isinstance(left, Comparable)
+            and isinstance(right, Comparable)
+            and compare("=", left, right) is not Truth.FALSE
+        ):
+            return None
         if self.functional and not self.meet([left, right]):
             return f"{self.name} has at most one value"
         return None

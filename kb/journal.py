@@ -311,7 +311,7 @@ class Journal:
         """
         form = dimension_to_json(dimension)
         with self._transaction():
-            if form in self._store.dimensions():
+            if form == self._store.dimension(dimension.name):
                 return self._log.revision
             return self._append(EventKind.DIMENSION_DEFINED, form)
 

@@ -13,8 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from .answers import Answers
+from .constraint import Constraint, Range
 from .dimension import dimension_from_json
-from .lattice import Constraint, LatticeIndex
+from .lattice import LatticeIndex
+from .meeting import Meeting, decide
+from .placements import confidence_of
+from .qualified import View
 from .rdf import RdfProjection
 from .search import TextIndex
 from .store import Store
@@ -71,23 +76,38 @@ class PastProjections:
             index = _take(self._lattices, revision)
             if index is None:
                 index = LatticeIndex(map(dimension_from_json, dimensions))
-                for statement_id, statement, _ in store.statements(as_of=revision):
-                    index.add(statement_id, statement)
+                for _, statement, evidence in store.statements(as_of=revision):
+                    index.add(statement, confidence=confidence_of(evidence))
                 _keep(self._lattices, revision, index)
             return index
 
-    def meet(
+    def answers(
         self,
         store: Store,
         revision: int,
         dimensions: Sequence[Mapping[str, object]],
-        constraints: Iterable[Constraint],
+        constraints: Iterable[Constraint | Range],
         *,
-        valid_on: datetime.date | None,
-    ) -> tuple[str, ...]:
+        view: View,
+    ) -> Answers:
         """Ask the lattice index of a revision."""
         with self._lock:
-            return self.lattice(store, revision, dimensions).meet(constraints, valid_on=valid_on)
+            return self.lattice(store, revision, dimensions).answers(constraints, view=view)
+
+    def meeting(
+        self,
+        store: Store,
+        revision: int,
+        dimensions: Sequence[Mapping[str, object]],
+        constraints: Iterable[Constraint | Range],
+        *,
+        view: View,
+        union: bool,
+    ) -> Meeting:
+        """Decide a meet at a revision."""
+        with self._lock:
+            index = self.lattice(store, revision, dimensions)
+            return decide(index, constraints, view=view, union=union)
 
     def rdf(
         self, store: Store, moment: Moment, dimensions: Sequence[Mapping[str, object]]

@@ -6,16 +6,20 @@ some events a second time, which changes nothing.
 
 from __future__ import annotations
 
-import datetime
 import shutil
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from .answers import Answers
+from .constraint import Constraint, Range
 from .dimension import dimension_from_json
 from .embedding import Embedder
-from .lattice import Constraint, LatticeIndex
+from .lattice import LatticeIndex
+from .lattice_projection import LatticeProjection
 from .log import Event, Log
+from .meeting import Meeting, decide
+from .qualified import EVERYTHING, View
 from .rdf import RdfProjection
 from .rdf_quads import Triple
 from .records import RETRACTIONS, EventKind
@@ -34,7 +38,7 @@ PASSAGE_EVENTS = frozenset(
 class Projections:
     """RDF, text index, vectors and lattice index of one directory. `log` and `store` are only read.
 
-    The lattice index lives in memory. There are vectors only with an `embedder`.
+    There are vectors only with an `embedder`.
     """
 
     def __init__(self, directory: Path, namespace: str, embedder: Embedder | None = None) -> None:
@@ -45,7 +49,7 @@ class Projections:
         self._text: TextIndex | None = None
         self._embedder = embedder
         self._vectors: VectorIndex | None = None
-        self._lattice: tuple[int, LatticeIndex] | None = None
+        self._lattice = self._new_lattice()
 
     def close(self) -> None:
         """Close what was opened."""
@@ -54,7 +58,8 @@ class Projections:
                 self._rdf.close()
             if self._vectors is not None:
                 self._vectors.close()
-            self._rdf = self._text = self._vectors = self._lattice = None
+            self._rdf = self._text = self._vectors = None
+            self._lattice = self._new_lattice()
 
     def search(
         self,
@@ -149,42 +154,38 @@ class Projections:
             _follow_verdicts(rdf, verdicts)
             return rdf
 
-    def meet(
+    def answers(
         self,
         log: Log,
         store: Store,
-        constraints: Iterable[Constraint],
-        valid_on: datetime.date | None,
-    ) -> tuple[str, ...]:
-        """Ask the lattice index, which nobody changes meanwhile."""
+        constraints: Iterable[Constraint | Range],
+        *,
+        view: View = EVERYTHING,
+    ) -> Answers:
+        """Ask the lattice index, which nobody changes meanwhile; answers may be read afterwards."""
         with self._lock:
-            return self.lattice(log, store).meet(constraints, valid_on=valid_on)
+            return self._lattice.index(log, store).answers(constraints, view=view)
+
+    def meeting(
+        self,
+        log: Log,
+        store: Store,
+        constraints: Iterable[Constraint | Range],
+        *,
+        view: View,
+        union: bool,
+    ) -> Meeting:
+        """Decide a meet: see the module `meeting`."""
+        with self._lock:
+            return decide(self._lattice.index(log, store), constraints, view=view, union=union)
 
     def lattice(self, log: Log, store: Store) -> LatticeIndex:
         """Give the lattice index, caught up."""
         with self._lock:
-            revision = log.revision
-            if self._lattice is not None and self._lattice[0] == revision:
-                return self._lattice[1]
-            if self._lattice is None or EventKind.ERASED in log.kinds(after=self._lattice[0]):
-                index = LatticeIndex(map(dimension_from_json, store.dimensions()))
-                for statement_id, statement, _ in store.statements(as_of=revision):
-                    index.add(statement_id, statement)
-            else:
-                followed, index = self._lattice
-                for event in log.events(after=followed):
-                    match event.kind:
-                        case EventKind.DIMENSION_DEFINED:
-                            index.define(dimension_from_json(event.payload))
-                        case EventKind.STATEMENTS_ASSERTED:
-                            for row in store.statements(asserted_by=event.number):
-                                index.add(row[0], row[1])
-                        case kind if kind in RETRACTIONS:
-                            for row in store.statements(retracted_by=event.number):
-                                if not any(store.statements(id=row[0], as_of=event.number)):
-                                    index.remove(row[0])
-            self._lattice = (revision, index)
-            return index
+            return self._lattice.index(log, store)
+
+    def _new_lattice(self) -> LatticeProjection:
+        return LatticeProjection(self._directory / "lattice")
 
     def discard(self) -> None:
         """Delete all projections, to be built anew from the log."""

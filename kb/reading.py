@@ -10,18 +10,22 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .answers import Answers
 from .asserted import Asserted
+from .constraint import Constraint, Range
 from .dimension import Dimension, dimension_from_json
 from .document import Document
 from .errors import NotFound, RevisionUnknown
-from .lattice import Constraint, LatticeIndex
+from .lattice import LatticeIndex
+from .meeting import Meeting
 from .past import PastProjections
 from .projections import Projections
+from .qualified import EVERYTHING, View
 from .rdf import RdfProjection
 from .readers import Readers
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
 from .search import Place, Reach
-from .statement import Evidence, Statement
+from .statement import Evidence, Statement, Value
 from .store import no_document, standing_record
 from .verdicts import VerdictLog
 
@@ -248,6 +252,14 @@ class Reading:
             return row
         raise NotFound(f"no statement has the id {statement_id}")
 
+    def stated_dimensions(self) -> tuple[str, ...]:
+        """Give the dimensions in which something was stated, at any revision, sorted."""
+        return self._readers.store.stated_dimensions()
+
+    def stated_value(self, dimension: str) -> Value | None:
+        """Give a value that was stated in a dimension, the first there was; None if none was."""
+        return self._readers.store.stated_value(dimension)
+
     def entity_names(self) -> tuple[str, ...]:
         """Give the names that stand as subjects or entity values, sorted."""
         return tuple(self._readers.store.entity_names(as_of=self._at))
@@ -323,14 +335,33 @@ class Reading:
         )
 
     def meet(
-        self, constraints: Iterable[Constraint], *, valid_on: datetime.date | None = None
+        self, constraints: Iterable[Constraint | Range], *, valid_on: datetime.date | None = None
     ) -> tuple[str, ...]:
         """Give the names of all instances that satisfy every constraint, sorted."""
+        return tuple(self.answers(constraints, view=View(valid_on)))
+
+    def answers(
+        self, constraints: Iterable[Constraint | Range], *, view: View = EVERYTHING
+    ) -> Answers:
+        """Give all instances that satisfy every constraint, as a set that is named when read."""
         log, store = self._readers.log, self._readers.store
         if self._at is None:
-            return self._projections.meet(log, store, constraints, valid_on)
-        return self._past.meet(
-            store, self._at, self._dimension_forms(), constraints, valid_on=valid_on
+            return self._projections.answers(log, store, constraints, view=view)
+        return self._past.answers(store, self._at, self._dimension_forms(), constraints, view=view)
+
+    def meeting(
+        self,
+        constraints: Iterable[Constraint | Range],
+        *,
+        view: View = EVERYTHING,
+        union: bool = False,
+    ) -> Meeting:
+        """Decide a meet: its answers, or why there are none."""
+        log, store = self._readers.log, self._readers.store
+        if self._at is None:
+            return self._projections.meeting(log, store, constraints, view=view, union=union)
+        return self._past.meeting(
+            store, self._at, self._dimension_forms(), constraints, view=view, union=union
         )
 
     def lattice(self) -> LatticeIndex:

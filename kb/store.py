@@ -27,6 +27,7 @@ from .statement import (
     Polarity,
     Statement,
     Validity,
+    Value,
     value_from_json,
 )
 
@@ -281,6 +282,19 @@ class Store:
             )
         )
 
+    def stated_dimensions(self) -> tuple[str, ...]:
+        """Give the dimensions of all statements, also of those withdrawn, sorted."""
+        rows = self._connection.execute("SELECT DISTINCT dimension FROM statement ORDER BY 1")
+        return tuple(name for (name,) in rows)
+
+    def stated_value(self, dimension: str) -> Value | None:
+        """Give the value of the first statement in a dimension."""
+        row = self._connection.execute(
+            "SELECT kind, value FROM statement WHERE dimension = ? ORDER BY key LIMIT 1",
+            (dimension,),
+        ).fetchone()
+        return None if row is None else value_from_json({"kind": row[0], "value": row[1]})
+
     def rejections(self, source_sha256: str) -> tuple[tuple[str, str], ...]:
         """Give (reason, text) of candidates that extraction rejected, sorted."""
         return tuple(
@@ -294,6 +308,13 @@ class Store:
         """Give the forms of the defined dimensions, by name."""
         rows = self._connection.execute("SELECT form FROM dimension ORDER BY name")
         return tuple(json.loads(form) for (form,) in rows)
+
+    def dimension(self, name: str) -> dict[str, object] | None:
+        """Give the form of a defined dimension."""
+        row = self._connection.execute(
+            "SELECT form FROM dimension WHERE name = ?", (name,)
+        ).fetchone()
+        return None if row is None else dict(json.loads(row[0]))
 
     def dimension_kinds(self) -> dict[str, str]:
         """Give the kind of each defined dimension, by name."""

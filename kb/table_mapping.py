@@ -10,6 +10,7 @@ The header names dimensions, or a mapping in YAML says what the columns mean:
       Remarks: null                    not imported
     valid_from: From                   columns with the first and the last day of validity
     valid_until: Until
+    confidence: Certainty              column with a number from 0 to 1; empty: the source asserts it
 
 A table of triples names the columns of dimension and value instead; `delimiter` and `header` are
 given where the file does not show them, `kind` for dimensions not listed:
@@ -61,6 +62,7 @@ class TableMapping:
     kind: DimensionKind | None = None
     valid_from: str | None = None
     valid_until: str | None = None
+    confidence: str | None = None
     dimensions: tuple[tuple[str, ColumnMapping], ...] = ()
 
     def __post_init__(self) -> None:
@@ -70,7 +72,10 @@ class TableMapping:
             raise MappingRejected(f"the delimiter is {self.delimiter!r}; expected one character")
 
 
-_TEXTS = ("delimiter", "subject", "dimension", "value", "valid_from", "valid_until")
+_TEXTS = (
+    *("delimiter", "subject", "dimension", "value"),
+    *("valid_from", "valid_until", "confidence"),
+)
 _KEYS = (*_TEXTS, "header", "kind", "dimensions")
 _COLUMN_KEYS = ("name", "kind", "unit", "split")
 _NOTHING = ("", "~", "null")

@@ -18,10 +18,11 @@ from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected, ValueUnreadable
 from .knowledge_base import KnowledgeBase
-from .quantity import Quantity, parse_date, parse_number, parse_quantity
+from .quantity import Quantity, format_number, parse_date, parse_number, parse_quantity
 from .statement import ALWAYS, Entity, Evidence, Statement, TaxonClass, Text, Validity, Value
 from .table_mapping import ColumnMapping, TableMapping, dimension_name, nearest
 
+CERTAIN = "1"
 EXTRACTOR = "table/1"
 
 
@@ -182,6 +183,7 @@ class _Columns:
     subject: int
     valid_from: int | None
     valid_until: int | None
+    confidence: int | None
     triple: tuple[int, int] | None
     meanings: dict[int, ColumnMapping]
     mapping: TableMapping
@@ -213,6 +215,8 @@ class _Columns:
 
         subject = find(mapping.subject)
         valid_from, valid_until = find(mapping.valid_from), find(mapping.valid_until)
+        confidence = find(mapping.confidence)
+        apart = (subject or 0, valid_from, valid_until, confidence)
         listed = dict(mapping.dimensions)
         triple = None
         meanings = {}
@@ -222,7 +226,7 @@ class _Columns:
             for column in listed:
                 find(column)
             for index, name in enumerate(header):
-                if name and index != (subject or 0) and index not in (valid_from, valid_until):
+                if name and index not in apart:
                     meaning = listed.get(name) or ColumnMapping(dimension_name(name) or "")
                     if not meaning.name and name not in listed:
                         problems.append(f"the column {name!r} names no dimension; map it to one")
@@ -241,6 +245,7 @@ class _Columns:
             subject=subject or 0,
             valid_from=valid_from,
             valid_until=valid_until,
+            confidence=confidence,
             triple=triple,
             meanings=meanings,
             mapping=mapping,
@@ -281,6 +286,7 @@ def _statements(
         cells = row.cells
         problem = None
         validity = ALWAYS
+        confidence = CERTAIN
         if len(cells) != columns.width:
             problem = f"it has {len(cells)} cells; the header has {columns.width}"
         elif not (subject := cells[columns.subject].strip()):
@@ -288,6 +294,7 @@ def _statements(
         else:
             try:
                 validity = _validity(cells, columns)
+                confidence = _confidence(cells, columns)
             except KnowledgeError as error:
                 problem = str(error)
         if problem is not None:
@@ -319,7 +326,9 @@ def _statements(
                 yield (
                     statement,
                     Evidence(
-                        statement.id, source, text_sha256, row.start, row.end, quote, EXTRACTOR
+                        *(statement.id, source, text_sha256, row.start, row.end, quote),
+                        extractor=EXTRACTOR,
+                        confidence=confidence,
                     ),
                 )
 
@@ -336,6 +345,17 @@ def _validity(cells: Sequence[str], columns: _Columns) -> Validity:
     if end is not None:  # the last day is valid; no day follows the last of the calendar
         end = None if end == datetime.date.max else end + datetime.timedelta(days=1)
     return Validity(start, end)
+
+
+def _confidence(cells: Sequence[str], columns: _Columns) -> str:
+    """Read the confidence of a row; where none is given the source asserts what it says."""
+    text = cells[columns.confidence].strip() if columns.confidence is not None else ""
+    if not text:
+        return CERTAIN
+    confidence = parse_number(text)
+    if not 0 <= confidence <= 1:
+        raise ValueUnreadable(f"the confidence is {text}; expected a number from 0 to 1")
+    return format_number(confidence)
 
 
 def _value(text: str, meaning: ColumnMapping) -> Value:

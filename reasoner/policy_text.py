@@ -7,8 +7,11 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 
+from rapidfuzz import process
+
 from .clause import Clause, ClosedDeclaration, Policy
 from .errors import Finding
+from .gate import Gate, gate_clause
 from .metadata import Block, is_rule_name, read_blocks, read_header
 from .source_text import SourceText, StatementText, normalize, scan
 from .syntax import MISSING_STOP, Declaration, Fault, Rule, read_statement
@@ -30,6 +33,7 @@ class _PolicyReading:
     functional: list[str]
     disjoint: list[tuple[str, str]]
     precedence: list[tuple[str, str]]
+    gates: list[Gate]
     findings: list[Finding]
 
     def statement(self, statement: StatementText, block: Block | None) -> None:
@@ -43,7 +47,10 @@ class _PolicyReading:
                 if block is not None:
                     message = f"a declaration such as {name} takes no comment of a rule"
                     self.findings.append(self.source.finding(block.start, "metadata", message))
-                self.declaration(name, labels, indicator, line)
+                if name == "applies_under" and indicator is not None:
+                    self.gates.append(Gate(*indicator, labels[0], labels[1], statement.start))
+                else:
+                    self.declaration(name, labels, indicator, line)
             case Rule(head, body):
                 values = block.values if block is not None else {}
                 self.clauses.append(
@@ -159,6 +166,26 @@ def _fault_before_a_line(statement: StatementText) -> Fault | None:
     return faults[0] if faults and faults[0].code == "syntax" else None
 
 
+def _check_gates(reading: _PolicyReading) -> None:
+    """Report gates of no rule of the policy, and of dimensions that no atom can be of."""
+    heads = {clause.head.signature for clause in reading.clauses}
+    for gate in reading.gates:
+        name = f"{gate.predicate}/{gate.arity}"
+        if gate.signature not in heads:
+            known = sorted(f"{predicate}/{arity}" for predicate, arity in heads)
+            nearest = process.extractOne(name, known, score_cutoff=60)
+            hint = f"; the nearest is {nearest[0]}" if nearest else ""
+            message = f"applies_under names {name}, which no rule of the policy derives{hint}"
+        elif not gate.arity:
+            message = f"applies_under names {name}, which has no argument to be under a class"
+        elif re.fullmatch(r"[a-z][A-Za-z0-9_]*", gate.dimension) is None:
+            message = f"applies_under names {gate.dimension!r}, which is no name of a dimension"
+        else:
+            continue
+        reading.findings.append(reading.source.finding(gate.start, "declaration", message))
+    reading.gates[:] = [gate for gate in reading.gates if gate.arity]
+
+
 def read_policy(text: str, *, name: str) -> tuple[Policy, tuple[Finding, ...]]:
     """Read what can be read of a policy, with the findings of the reading alone, by position."""
     text = normalize(text)
@@ -168,15 +195,17 @@ def read_policy(text: str, *, name: str) -> tuple[Policy, tuple[Finding, ...]]:
     findings = [*source.findings, *metadata.findings]
     source = _separate(source, findings)
     tied = _blocks_by_statement(source, metadata.blocks, findings)
-    reading = _PolicyReading(source, [], [], [], [], [], findings)
+    reading = _PolicyReading(source, [], [], [], [], [], [], findings)
     for statement in source.statements:
         if not statement.is_faulty:
             reading.statement(statement, tied.get(statement.start))
+    _check_gates(reading)
+    clauses = _name_clauses(reading.clauses, tied, source, findings)
     policy = Policy(
         id=header.policy,
         version=header.version,
         effective=header.effective,
-        clauses=_name_clauses(reading.clauses, tied, source, findings),
+        clauses=tuple(gate_clause(clause, reading.gates) for clause in clauses),
         closed=tuple(reading.closed),
         functional=tuple(reading.functional),
         disjoint=tuple(reading.disjoint),

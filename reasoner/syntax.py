@@ -82,7 +82,13 @@ LONGEST_NUMBER = 4300
 MISSING_STOP = "a full stop is missing after this"
 """Message of the fault where one statement runs into the next."""
 
-DECLARATIONS = {"closed": 2, "functional": 1, "disjoint": 2, "precedence": 2}
+DECLARATIONS = {
+    "closed": 2,
+    "functional": 1,
+    "disjoint": 2,
+    "precedence": 2,
+    "applies_under": 3,
+}
 """Statements that declare instead of deriving, with their number of arguments."""
 
 
@@ -344,7 +350,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A declaration: its labels, and for `closed` the predicate and its arity."""
+    """A declaration: its labels, and for `closed` and `applies_under` predicate and arity."""
 
     name: str
     labels: tuple[str, ...]
@@ -390,7 +396,7 @@ def _declaration(tree: Tree[Token], name: str, *, has_body: bool) -> Declaration
             f"{name} is a declaration with {count} argument{'s' if count > 1 else ''} and no body",
         )
     indicator = None
-    if name == "closed":
+    if name in ("closed", "applies_under"):
         indicator = _indicator(_subtree(arguments[0]))
         arguments = arguments[1:]
     return Declaration(name, tuple(_label(_subtree(a)) for a in arguments), indicator)

@@ -20,6 +20,7 @@ import functools
 import gc
 import gzip
 import hashlib
+import itertools
 import json
 import operator
 import re
@@ -1481,6 +1482,42 @@ def _label(tree: Tree) -> str:
     return label
 
 
+_DECLARATIONS = ("closed", "functional", "disjoint", "precedence", "applies_under")
+_CAPITALISED = re.compile(r"\b[A-Z]\w*")
+
+
+def _indicator(tree: Tree) -> str:
+    """Read `p/2` or `-p/2`."""
+    division = tree.get("arguments", [])
+    sign = "-" if "operation" in division[0] else ""
+    symbol = division[0]["arguments"][0] if sign else division[0]
+    return f"{sign}{_label(symbol)}/{division[1]['number']}"
+
+
+def gated(rule: Rule, gates: Sequence[tuple[str, str, str]]) -> Rule:
+    """Add the conditions of `applies_under(p/n, dimension, "Class")` to a rule for p/n."""
+    taken = set(_CAPITALISED.findall(rule.text))
+    added: list[Tree] = []
+    for sign, dimension, label in gates:
+        if sign == rule.sign:
+            stem = "".join(part[:1].upper() + part[1:] for part in dimension.split("_") if part)
+            names = itertools.chain([stem], (f"{stem}{number}" for number in itertools.count(2)))
+            value = {"variable": next(name for name in names if name not in taken)}
+            taken.add(value["variable"])
+            for predicate, terms in (
+                (dimension, [rule.head["arguments"][0], value]),
+                ("under", [value, {"text": label}]),
+            ):
+                atom = {"predicate": predicate, "negated": False, "arguments": terms}
+                added.append({"positive": atom})
+    if not added:
+        return rule
+    body = rule.tree["body"]
+    text = rule.text.rstrip().removesuffix(".").rstrip()
+    text += f"{', ' if body else ' :- '}{', '.join(map(write_literal, added))}."
+    return Rule(rule.id, {**rule.tree, "body": [*body, *added]}, text, rule.cite, rule.says)
+
+
 _LINE_END = re.compile(r"[ \t\f]*\n\s*")
 
 
@@ -1511,6 +1548,7 @@ def read_policy(text: str) -> PolicyText:
     closed: dict[str, str] = {}
     functional, disjoint = set(), set()
     has_precedence = False
+    gates: list[tuple[str, str, str]] = []
     header: dict[str, str | None] = {}
     taken = 0
     while True:
@@ -1531,15 +1569,14 @@ def read_policy(text: str) -> PolicyText:
             break
         start = reader.start
         name = reader.token
-        if reader.kind == "name" and name in ("closed", "functional", "disjoint", "precedence"):
+        if reader.kind == "name" and name in _DECLARATIONS:
             tree = reader.expression()
             reader.expect(".")
             items = tree.get("arguments", [])
             if name == "closed":
-                division = items[0].get("arguments", [])
-                sign = "-" if "operation" in division[0] else ""
-                symbol = division[0]["arguments"][0] if sign else division[0]
-                closed[f"{sign}{_label(symbol)}/{division[1]['number']}"] = _label(items[1])
+                closed[_indicator(items[0])] = _label(items[1])
+            elif name == "applies_under":
+                gates.append((_indicator(items[0]), _label(items[1]), _label(items[2])))
             elif name == "functional":
                 functional.add(_label(items[0]))
             elif name == "disjoint":
@@ -1553,7 +1590,7 @@ def read_policy(text: str) -> PolicyText:
             own.get("rule") or "", clause, rule_text, own.get("cite", ""), own.get("says", "")
         )
         found.append(rule)
-    rules = name_rules(found)
+    rules = name_rules([gated(rule, gates) for rule in found])
     uses: dict[str, set[str]] = {}
     for rule in rules.values():
         below = uses.setdefault(rule.sign, set())

@@ -18,6 +18,7 @@ from .imports import import_request
 from .ingestion import Upload, ingest_upload, summarise, uploads
 from .knowledge import Knowledge
 from .links import Linked
+from .meetings import meet_instances
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
 from .offsets import EvidenceOffsets
@@ -341,6 +342,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         return pb.DefineDimensionResponse(
             dimension=dimension_message(knowledge.name, dimension), revision=str(revision)
         )
+
+    def MeetInstances(  # noqa: N802
+        self, request: pb.MeetInstancesRequest, context: Context
+    ) -> pb.MeetInstancesResponse:
+        """Give all instances that satisfy constraints, or say why nobody is known to."""
+        knowledge = self._desk.parent(request.parent, context)
+        return meet_instances(knowledge, request, page_default=self._desk.settings.limits.page)
 
     def WatchRevisions(  # noqa: N802
         self, request: pb.WatchRevisionsRequest, context: Context

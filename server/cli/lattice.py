@@ -13,14 +13,16 @@ from .connection import connect
 from .lattice_check import check
 from .lattice_concepts import concepts
 from .lattice_files import export, import_file
+from .lattice_meet import meet
 from .options import At, Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, print_json
+from .outcome import Exit, console, print_json
 
 app = typer.Typer(help="Look at the orders of dimensions, and exchange them.", no_args_is_help=True)
 app.command()(check)
 app.command()(concepts)
 app.command()(export)
 app.command("import")(import_file)
+app.command()(meet)
 
 Name = Annotated[str, typer.Argument(metavar="DIMENSION", help="Name of a dimension.")]
 
@@ -65,7 +67,7 @@ def show(
       proofweave lattice show genre --kb kb --json
       proofweave lattice show genre --kb kb --svg genre.svg
     """
-    from ..orders import dimension_json, tree_lines  # loads the lattice
+    from ..orders import about_lines, dimension_json, tree_lines  # loads the lattice
 
     out = console()
     if svg is not None:
@@ -80,7 +82,7 @@ def show(
             print_json(dimension_json(dimension))
             return
         out.print(f"{name}  {kind_word(dimension)}", style="bold")
-        for line in tree_lines(dimension):
+        for line in (*about_lines(dimension), *tree_lines(dimension)):
             out.print(line)
         return
     settings = settings_of(config)
@@ -95,35 +97,6 @@ def show(
 
 
 @app.command()
-def meet(
-    name: Name,
-    values: Annotated[list[str], typer.Argument(metavar="VALUE...", help="Classes to meet.")],
-    at: At = "",
-    kb: Kb = None,
-    server: Server = None,
-    token: Token = None,
-    config: Config = None,
-    as_json: Json = False,
-) -> None:
-    """Give the most general common kinds of classes.
-
-    \b
-    Example:
-      proofweave lattice meet genre Comedy Crime --kb kb
-    """
-    from ..orders import meet_of
-
-    found = meet_of(_dimension(name, server, kb, token, config, at), values)
-    if as_json:
-        print_json({"dimension": name, "values": values, "meet": list(found)})
-        return
-    for value in found:
-        console().print(value)
-    if not found:
-        console().print(f"no class lies below all of {', '.join(values)}", style="yellow")
-
-
-@app.command()
 def compare(
     name: Name,
     first: Annotated[str, typer.Argument(metavar="A")],
@@ -135,19 +108,31 @@ def compare(
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Say whether one class is a kind of the other.
+    """Say how two values of a dimension lie to each other: classes, numbers, quantities or dates.
+
+    Where sources cannot tell, as of two dates that overlap, it abstains (exit code 3).
 
     \b
-    Example:
+    Examples:
       proofweave lattice compare genre 'Black comedy' Comedy --kb kb
+      proofweave lattice compare liability_cover '5000000 EUR' '4 EUR' --kb kb --json
     """
     from ..orders import relation_of
 
     relation = relation_of(_dimension(name, server, kb, token, config, at), first, second)
     if as_json:
-        print_json({"dimension": name, "first": first, "second": second, "relation": relation})
+        print_json(
+            {
+                "dimension": name,
+                "first": first,
+                "second": second,
+                "relation": relation.words,
+                "determined": relation.is_determined,
+            }
+        )
     else:
-        console().print(f"{first} {relation} {second}")
+        console().print(f"{first} {relation.words} {second}")
+    raise typer.Exit(Exit.DONE if relation.is_determined else Exit.ABSTAINED)
 
 
 def _draw(file: Path, name: str, server: Server, kb: Kb, token: Token, config: Config) -> None:
@@ -170,7 +155,7 @@ def _draw(file: Path, name: str, server: Server, kb: Kb, token: Token, config: C
             raise RequestRejected(f"the dimension {dimension.name} has no classes to draw")
         index = LatticeIndex([dimension])
         for statement in stated_in(services.knowledge, [dimension.name]):
-            index.add(statement.id, statement)
+            index.add(statement)
     notes = {
         value.label: "1 entity" if count == 1 else f"{count} entities"
         for value, count in index.values(dimension.name)
@@ -182,6 +167,14 @@ def _draw(file: Path, name: str, server: Server, kb: Kb, token: Token, config: C
 
 
 def kind_word(dimension: knowledge_pb2.Dimension) -> str:
-    """Give the kind of a dimension, and whether it is functional, in words."""
+    """Say the kind of a dimension in words, with its unit, or its classes, and what else counts."""
     word = knowledge_pb2.DimensionKind.Name(dimension.kind).removeprefix("DIMENSION_KIND_").lower()
-    return word + (", functional" if dimension.functional else "")
+    if dimension.unit:
+        word += f" in {dimension.unit}"
+    if dimension.classes:
+        lower = {edge.child for edge in dimension.taxonomy}
+        roots = [label for label in dimension.classes if label not in lower]
+        word += f", {len(dimension.classes)} classes, {', '.join(roots)} above all"
+    if dimension.functional:
+        word += ", functional"
+    return word + (f", inverse of {dimension.inverse}" if dimension.inverse else "")

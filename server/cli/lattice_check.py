@@ -8,6 +8,7 @@ import typer
 from proofweave.v1 import knowledge_pb2
 
 from ..errors import RequestRejected
+from ..nearest import unknown_dimensions
 from .connection import connect
 from .options import Config, Json, Kb, Server, Token, ValidOn, settings_of, target
 from .outcome import Exit, console, print_json
@@ -56,9 +57,7 @@ def check(
         known = {dimension.name.rpartition("/")[2]: dimension for dimension in found}
         unknown = sorted(set(names or ()) - set(known))
         if unknown:
-            raise RequestRejected(
-                f"there is no dimension {unknown[0]!r}; known: {', '.join(sorted(known))}"
-            )
+            raise RequestRejected(unknown_dimensions(unknown, known))
         chosen = sorted(names or known)
         stated = list(stated_in(services.knowledge, chosen)) if statements else []
     orders = [check_order(known[name]) for name in chosen]

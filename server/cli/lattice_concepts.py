@@ -8,6 +8,7 @@ import typer
 from proofweave.v1 import knowledge_pb2
 
 from ..errors import RequestRejected
+from ..nearest import unknown_dimensions
 from .connection import connect
 from .options import Config, Json, Kb, Server, Token, ValidOn, settings_of, target
 from .outcome import console, print_json
@@ -55,13 +56,11 @@ def concepts(
         index = LatticeIndex(known.values())
         stated = set()
         for statement in stated_in(services.knowledge, sorted(set(names))):
-            index.add(statement.id, statement)
+            index.add(statement)
             stated.add(statement.dimension)
     unknown = sorted(set(names) - set(known) - stated)
     if unknown:
-        raise RequestRejected(
-            f"there is no dimension {unknown[0]!r}; known: {', '.join(sorted(known))}"
-        )
+        raise RequestRejected(unknown_dimensions(unknown, known))
     found = find_concepts(context_of(index, names, valid_on=day), limit=limit)
     kept = [concept for concept in found.concepts if len(concept.extent) >= members]
     if as_json:

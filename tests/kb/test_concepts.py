@@ -50,7 +50,7 @@ def test_concepts_span_dimensions_and_their_hierarchy() -> None:
             Statement(name, "kind", TaxonClass(kind)),
             Statement(name, "owner", Entity(owner)),
         ):
-            index.add(statement.id, statement)
+            index.add(statement)
     found = find_concepts(context_of(index, ["owner", "kind"]))
     shared = {
         concept.extent: {f"{item.dimension} {value_label(item.value)}" for item in concept.intent}

@@ -43,9 +43,6 @@ class Tables:
     functional: frozenset[str] = frozenset()
     disjoint: frozenset[tuple[str, str]] = frozenset()
 
-    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:  # noqa: ARG002  # protocol
-        return ()
-
     def statement(self, statement_id: str) -> StatementRecord:
         """Give a row's statement."""
         return self.statements[statement_id]

@@ -1621,6 +1621,180 @@ class DefineDimensionResponse(_message.Message):
 Global___DefineDimensionResponse: _TypeAlias = DefineDimensionResponse  # noqa: Y015
 
 @_typing.final
+class ValueConstraint(_message.Message):
+    """Asks for a value in a dimension. A class is satisfied by what lies at or below it, a date by what
+    lies within it.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIMENSION_FIELD_NUMBER: _builtins.int
+    OPERATOR_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    dimension: _builtins.str
+    operator: _builtins.str
+    """`=` (or empty), `<`, `<=`, `>`, `>=`; the last four for numbers, quantities and dates."""
+    value: _builtins.str
+    """In its canonical text; with `=` also a range of numbers, quantities or dates: `FIRST..LAST`."""
+    def __init__(
+        self,
+        *,
+        dimension: _builtins.str = ...,
+        operator: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "operator", b"operator", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ValueConstraint: _TypeAlias = ValueConstraint  # noqa: Y015
+
+@_typing.final
+class MeetInstancesRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    CONSTRAINTS_FIELD_NUMBER: _builtins.int
+    ANY_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
+    MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    any: _builtins.bool
+    """Ask who satisfies at least one constraint, instead of all."""
+    valid_on: _builtins.str
+    """Count only statements that hold on this day; empty: at any time."""
+    min_confidence: _builtins.str
+    """Count only statements of at least this confidence, from 0 to 1. What no evidence doubts has 1."""
+    page_size: _builtins.int
+    page_token: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    @_builtins.property
+    def constraints(self) -> _containers.RepeatedCompositeFieldContainer[Global___ValueConstraint]: ...
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        constraints: _abc.Iterable[Global___ValueConstraint] | None = ...,
+        any: _builtins.bool = ...,
+        valid_on: _builtins.str = ...,
+        min_confidence: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        at: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["any", b"any", "at", b"at", "constraints", b"constraints", "min_confidence", b"min_confidence", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "valid_on", b"valid_on"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MeetInstancesRequest: _TypeAlias = MeetInstancesRequest  # noqa: Y015
+
+@_typing.final
+class MeetConflict(_message.Message):
+    """Two sides that cannot hold together, localised to a dimension."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIMENSION_FIELD_NUMBER: _builtins.int
+    LEFT_FIELD_NUMBER: _builtins.int
+    RIGHT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    STATEMENTS_FIELD_NUMBER: _builtins.int
+    dimension: _builtins.str
+    left: _builtins.str
+    """What is asked."""
+    right: _builtins.str
+    """What else is asked, or what is stated of all that satisfy the other constraints."""
+    reason: _builtins.str
+    @_builtins.property
+    def statements(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Statement]:
+        """The statements that exclude what is asked, of the first instances; none where two constraints
+        exclude each other.
+        """
+
+    def __init__(
+        self,
+        *,
+        dimension: _builtins.str = ...,
+        left: _builtins.str = ...,
+        right: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        statements: _abc.Iterable[_common_pb2.Statement] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "left", b"left", "reason", b"reason", "right", b"right", "statements", b"statements"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MeetConflict: _TypeAlias = MeetConflict  # noqa: Y015
+
+@_typing.final
+class MeetInstancesResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCES_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    CONFLICTS_FIELD_NUMBER: _builtins.int
+    UNDETERMINED_FIELD_NUMBER: _builtins.int
+    ALONE_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    STATEMENTS_FIELD_NUMBER: _builtins.int
+    total: _builtins.int
+    """How many there are on all pages."""
+    next_page_token: _builtins.str
+    code: _common_pb2.AbstentionCode.ValueType
+    """Why there is none: CONFLICT, UNDETERMINED or a gap."""
+    revision: _builtins.str
+    @_builtins.property
+    def instances(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """In order of name."""
+
+    @_builtins.property
+    def conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___MeetConflict]: ...
+    @_builtins.property
+    def undetermined(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Instances that may or may not satisfy a range; the first page of them."""
+
+    @_builtins.property
+    def alone(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Where there is none: how many satisfy each constraint alone, in the order asked."""
+
+    @_builtins.property
+    def statements(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Statement]:
+        """The statements that make the first instances answers."""
+
+    def __init__(
+        self,
+        *,
+        instances: _abc.Iterable[_builtins.str] | None = ...,
+        total: _builtins.int = ...,
+        next_page_token: _builtins.str = ...,
+        code: _common_pb2.AbstentionCode.ValueType = ...,
+        conflicts: _abc.Iterable[Global___MeetConflict] | None = ...,
+        undetermined: _abc.Iterable[_builtins.str] | None = ...,
+        alone: _abc.Iterable[_builtins.int] | None = ...,
+        revision: _builtins.str = ...,
+        statements: _abc.Iterable[_common_pb2.Statement] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alone", b"alone", "code", b"code", "conflicts", b"conflicts", "instances", b"instances", "next_page_token", b"next_page_token", "revision", b"revision", "statements", b"statements", "total", b"total", "undetermined", b"undetermined"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MeetInstancesResponse: _TypeAlias = MeetInstancesResponse  # noqa: Y015
+
+@_typing.final
 class WatchRevisionsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1749,15 +1923,22 @@ class VerifyLogRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PARENT_FIELD_NUMBER: _builtins.int
+    EXPECT_REVISION_FIELD_NUMBER: _builtins.int
+    EXPECT_HEAD_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
+    expect_revision: _builtins.str
+    """Revision and head of the log that were noted elsewhere, as from a receipt, to be found in it."""
+    expect_head: _builtins.str
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
+        expect_revision: _builtins.str = ...,
+        expect_head: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expect_head", b"expect_head", "expect_revision", b"expect_revision", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

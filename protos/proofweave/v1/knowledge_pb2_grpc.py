@@ -129,6 +129,11 @@ class KnowledgeServiceStub:
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.DefineDimensionRequest.SerializeToString,
                 response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.DefineDimensionResponse.FromString,
                 _registered_method=True)
+        self.MeetInstances = channel.unary_unary(
+                '/proofweave.v1.KnowledgeService/MeetInstances',
+                request_serializer=proofweave_dot_v1_dot_knowledge__pb2.MeetInstancesRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.MeetInstancesResponse.FromString,
+                _registered_method=True)
         self.WatchRevisions = channel.unary_stream(
                 '/proofweave.v1.KnowledgeService/WatchRevisions',
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.WatchRevisionsRequest.SerializeToString,
@@ -276,6 +281,13 @@ class KnowledgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def MeetInstances(self, request, context):
+        """Give all instances that satisfy constraints together, or say why nobody is known to.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchRevisions(self, request, context):
         """Follow the log: one message at once, then one per new revision.
         """
@@ -401,6 +413,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.DefineDimension,
                     request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.DefineDimensionRequest.FromString,
                     response_serializer=proofweave_dot_v1_dot_knowledge__pb2.DefineDimensionResponse.SerializeToString,
+            ),
+            'MeetInstances': grpc.unary_unary_rpc_method_handler(
+                    servicer.MeetInstances,
+                    request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.MeetInstancesRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_knowledge__pb2.MeetInstancesResponse.SerializeToString,
             ),
             'WatchRevisions': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchRevisions,
@@ -936,6 +953,33 @@ class KnowledgeService:
             '/proofweave.v1.KnowledgeService/DefineDimension',
             proofweave_dot_v1_dot_knowledge__pb2.DefineDimensionRequest.SerializeToString,
             proofweave_dot_v1_dot_knowledge__pb2.DefineDimensionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def MeetInstances(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.KnowledgeService/MeetInstances',
+            proofweave_dot_v1_dot_knowledge__pb2.MeetInstancesRequest.SerializeToString,
+            proofweave_dot_v1_dot_knowledge__pb2.MeetInstancesResponse.FromString,
             options,
             channel_credentials,
             insecure,

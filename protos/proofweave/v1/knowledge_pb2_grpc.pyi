@@ -59,6 +59,8 @@ class KnowledgeServiceStub:
     GetDimension: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetDimensionRequest, _knowledge_pb2.GetDimensionResponse]
     ListDimensions: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListDimensionsRequest, _knowledge_pb2.ListDimensionsResponse]
     DefineDimension: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.DefineDimensionRequest, _knowledge_pb2.DefineDimensionResponse]
+    MeetInstances: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.MeetInstancesRequest, _knowledge_pb2.MeetInstancesResponse]
+    """Give all instances that satisfy constraints together, or say why nobody is known to."""
     WatchRevisions: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.WatchRevisionsRequest, _knowledge_pb2.WatchRevisionsResponse]
     """Follow the log: one message at once, then one per new revision."""
     SearchPassages: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.SearchPassagesRequest, _knowledge_pb2.SearchPassagesResponse]
@@ -99,6 +101,8 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     GetDimension: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetDimensionRequest, _knowledge_pb2.GetDimensionResponse]  # type: ignore[assignment]
     ListDimensions: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListDimensionsRequest, _knowledge_pb2.ListDimensionsResponse]  # type: ignore[assignment]
     DefineDimension: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.DefineDimensionRequest, _knowledge_pb2.DefineDimensionResponse]  # type: ignore[assignment]
+    MeetInstances: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.MeetInstancesRequest, _knowledge_pb2.MeetInstancesResponse]  # type: ignore[assignment]
+    """Give all instances that satisfy constraints together, or say why nobody is known to."""
     WatchRevisions: _aio.UnaryStreamMultiCallable[_knowledge_pb2.WatchRevisionsRequest, _knowledge_pb2.WatchRevisionsResponse]  # type: ignore[assignment]
     """Follow the log: one message at once, then one per new revision."""
     SearchPassages: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.SearchPassagesRequest, _knowledge_pb2.SearchPassagesResponse]  # type: ignore[assignment]
@@ -250,6 +254,14 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _knowledge_pb2.DefineDimensionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.DefineDimensionResponse, _abc.Awaitable[_knowledge_pb2.DefineDimensionResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def MeetInstances(
+        self,
+        request: _knowledge_pb2.MeetInstancesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_knowledge_pb2.MeetInstancesResponse, _abc.Awaitable[_knowledge_pb2.MeetInstancesResponse]]:
+        """Give all instances that satisfy constraints together, or say why nobody is known to."""
 
     @_abc_1.abstractmethod
     def WatchRevisions(
