@@ -132,13 +132,15 @@ def test_the_calls_of_the_page_are_answered(web: TestClient) -> None:
             response = web.get(path, params={name: value}, headers={"Accept": accept})
         assert response.status_code == 200, response.text
         answered.append(response.text)
-    proved, asked, batch, listed, rows = answered
+    proved, asked, batch, contrast, listed, rows = answered
     assert json.loads(proved)["decision"]["verdict"] == "VERDICT_CERTIFIED"
     assert "Germany" in asked
     assert [json.loads(line)["decision"]["verdict"] for line in batch.splitlines()] == [
         "VERDICT_REFUTED",
         "VERDICT_CERTIFIED",
     ]
+    assert json.loads(contrast)["kind"] == "CONTRAST_KIND_DIFFERS"
+    assert "account_verified_on" in contrast
     assert json.loads(listed)["statements"][0]["polarity"] == "POLARITY_DENIED"
     assert rows.splitlines()[0] == "who"
     assert "Nordhafen Logistik GmbH" in rows
