@@ -130,7 +130,7 @@ def resolve(
                 alias = _alias_after(doc, name, mention.entity)
                 if alias is not None:
                     aliases.append(alias)
-                    state.names.setdefault(alias.name, alias.entity)
+                    state.names[alias.name] = alias.entity  # the text may give it to another
             else:
                 token = doc[index]
                 mention = _resolve_possessive(token, mentions, state, anchor)

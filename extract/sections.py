@@ -60,13 +60,21 @@ class About:
     """What is known of the sections of a document before its text is read.
 
     `subjects` and `validities` follow the sections. `known` maps names and short names to entities,
-    `named_at` short names to where the document gives them.
+    `named_at` short names to where the document gives them. Short names that it gives to several
+    entities are `shared`, and known of none.
     """
 
     subjects: tuple[Subject | None, ...]
     validities: tuple[Validity, ...]
     known: dict[str, str] = field(default_factory=dict)
     named_at: dict[str, int] = field(default_factory=dict)
+    shared: set[str] = field(default_factory=set)
+
+    def call(self, short: str, entity: str, at: int) -> None:
+        """Note that the document gives an entity a short name; the first place of it counts."""
+        if self.known.setdefault(short, entity) != entity:
+            self.shared.add(short)
+        self.named_at.setdefault(short, at)
 
 
 def read_sections(document: Document, sections: Sequence[Section], reader: Reader) -> About:
@@ -92,6 +100,9 @@ def read_sections(document: Document, sections: Sequence[Section], reader: Reade
                     _note_short_names(document, block, about)
                 case _:
                     pass
+    for short in about.shared:  # it says who is meant only where it is given
+        about.known.pop(short, None)
+        about.named_at.pop(short, None)
     return about
 
 
@@ -192,9 +203,8 @@ def _validity(document: Document, section: Section) -> Validity:
 def _note_alias(line: LabelLine, about: About) -> None:
     alias = ALIAS.search(line.value)
     if alias is not None:
-        short = alias["alias"].strip(" ,.")
-        about.known[short] = ALIAS.sub("", line.value).strip()
-        about.named_at[short] = line.start
+        entity = ALIAS.sub("", line.value).strip()
+        about.call(alias["alias"].strip(" ,."), entity, line.start)
 
 
 def _note_short_names(document: Document, block: Paragraph, about: About) -> None:
@@ -202,5 +212,4 @@ def _note_short_names(document: Document, block: Paragraph, about: About) -> Non
     for match in _NAMED.finditer(document.text, block.start, block.end):
         entity = " ".join(match["name"].split())
         if match["cue"] or shortens(match["alias"], entity):
-            about.known.setdefault(match["alias"], entity)
-            about.named_at.setdefault(match["alias"], match.start("name"))
+            about.call(match["alias"], entity, match.start("name"))

@@ -204,10 +204,30 @@ class KnowledgeBase(Reading):
 
     # ---- checking
 
-    def verify_log(self) -> None:
-        """Check both chains and that everything stored follows from them.
+    def verify_log(self, *, expect: Mapping[int, str] | None = None) -> None:
+        """Check both chains, that everything stored follows from them, and each receipt's head.
 
-        Raises LogCorrupt naming the first thing that does not hold.
+        `expect` has links of events that were noted elsewhere. A receipt betrays a log whose tail
+        was cut together with its anchor. Raises LogCorrupt naming the first thing that does not
+        hold.
         """
         self._journal.verify()
         self._verdicts.verify()
+        noted = {
+            int(str(record.receipt["revision"])): str(record.receipt["log_head"])
+            for record in self._verdicts.verdicts()
+            if str(record.receipt.get("revision", "")).isdecimal() and "log_head" in record.receipt
+        }
+        log = self._readers.log
+        newest = log.revision
+        for given, where in ((noted, "a receipt"), (expect or {}, "what was noted elsewhere")):
+            for revision, head in sorted(given.items()):
+                if revision > newest:
+                    raise LogCorrupt(
+                        f"the log ends at event {newest}, but {where} names event {revision}: "
+                        "the tail is cut"
+                    )
+                if log.link(revision) != head:
+                    raise LogCorrupt(
+                        f"event {revision} has another link than {where} says: the log was altered"
+                    )

@@ -156,17 +156,18 @@ class Reading:
         return self._readers.store.passage_titles(as_of=self._at)
 
     def _as_then(self, records: tuple[DocumentRecord, ...]) -> tuple[DocumentRecord, ...]:
-        """Say of each document whether its import was complete at the revision read."""
+        """Leave out what came later: that a document was retracted, or its import went on."""
+        if self._at is None:
+            return records
         log = self._readers.log
         imports = {EventKind.IMPORT_BEGUN, EventKind.IMPORT_COMPLETED}
-        if self._at is None or not log.kinds(after=self._at) & imports:
-            return records
         states: dict[str, list[tuple[int, bool]]] = {}
-        for event in log.of_kinds(imports):
-            if event.payload is not None:
-                source = str(event.payload["source_sha256"])
-                complete = event.kind == EventKind.IMPORT_COMPLETED
-                states.setdefault(source, []).append((event.number, complete))
+        if log.kinds(after=self._at) & imports:
+            for event in log.of_kinds(imports):
+                if event.payload is not None:
+                    source = str(event.payload["source_sha256"])
+                    complete = event.kind == EventKind.IMPORT_COMPLETED
+                    states.setdefault(source, []).append((event.number, complete))
         found = []
         for record in records:
             end = record.retracted or log.revision + 1
@@ -179,7 +180,7 @@ class Reading:
             # an import that is begun later was complete, one that is completed was not
             otherwise = not its[0][1] if its else record.complete
             complete = before[-1] if before else otherwise
-            found.append(replace(record, complete=complete))
+            found.append(replace(record, complete=complete, retracted=None))
         return tuple(found)
 
     # ---- statements

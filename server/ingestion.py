@@ -10,6 +10,11 @@ from proofweave.v1 import common_pb2, knowledge_pb2
 
 from extract.candidate import Candidate, Rejection
 from extract.extractor import admit
+from extract.namesakes import (
+    identifying_dimensions,
+    refuse_shared_names,
+    split_namesakes,
+)
 from kb.document import decode
 from kb.errors import ProofweaveError
 from kb.table_mapping import TableMapping, read_mapping
@@ -116,7 +121,9 @@ def ingest_upload(
                         index=index, file_name=outcome.file_name, done=step.done, total=step.total
                     )
                 )
-        found = admit(candidates, document, rejected=rejected)
+        found = refuse_shared_names(admit(candidates, document, rejected=rejected), document)
+        identifying = identifying_dimensions(knowledge.packs.packs)
+        found = split_namesakes(found, document, identifying)
         refused = [(rejection.reason, rejection.text) for rejection in found.rejected]
         admission = knowledge.base.admit(document, data, found.grounded, run=run, rejected=refused)
     except ProofweaveError as error:

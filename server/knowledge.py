@@ -6,6 +6,7 @@ import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,8 @@ from extract.question_lexicon import load_lexicon
 from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
+from kb.log import write_atomically
+from kb.records import EventKind
 from reasoner.facts import FactBase, Signature
 from reasoner.prelude import prelude
 
@@ -24,7 +27,7 @@ from .names import ANY
 from .nearest import nearest
 from .pack_files import ChosenPacks, choose_packs
 from .pack_intake import list_packs, listed_packs, take_in
-from .snapshot import Snapshot
+from .snapshot import WITHOUT_FACTS, Snapshot
 
 EARLIER = 2
 """Earlier revisions of which what was read is kept."""
@@ -117,7 +120,31 @@ class Knowledge:
     def link_titles(self, *, run: str) -> Linked:
         """Bring the links from names to titled passages up to date with the documents."""
         with self._linking:
-            return link_titles(self.base, self.packs.packs, run=run)
+            linked = link_titles(self.base, self.packs.packs, run=run)
+            with suppress(OSError):  # without it the links are looked at again at the next start
+                write_atomically(self._linked_file, f"{self.base.revision}\n".encode())
+            return linked
+
+    def finish_links(self) -> None:
+        """Bring the links up to date where a server ended between a change and its links."""
+        try:
+            followed = int(self._linked_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            followed = 0
+        if not self.base.kinds_since(followed) <= WITHOUT_FACTS | {EventKind.CREATED}:
+            self.link_titles(run="server")
+
+    def erase_document(self, source_sha256: str, *, run: str) -> None:
+        """Erase a document, also from what has been read of earlier revisions."""
+        self.base.erase_document(source_sha256, run=run)
+        with self._lock:
+            self._newest = None
+            self._earlier.clear()
+
+    @property
+    def _linked_file(self) -> Path:
+        """Says up to which revision the links are up to date."""
+        return self.base.directory / "links.revision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,4 +191,5 @@ def open_knowledge(directories: Mapping[str, Path]) -> KnowledgeBases:
         base = KnowledgeBase.open(directory)
         packs = choose_packs(listed_packs(directory))
         opened[name] = Knowledge(name, base, packs)
+        opened[name].finish_links()
     return KnowledgeBases(opened)

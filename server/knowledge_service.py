@@ -15,6 +15,7 @@ from .calls import Desk, check_call
 from .errors import RequestRejected
 from .ingestion import Upload, ingest_upload, mapping_of, summarise, uploads
 from .knowledge import Knowledge
+from .links import Linked
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
 from .offsets import EvidenceOffsets
@@ -53,19 +54,22 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         knowledge = self._desk.parent(first.start.parent, context)
         settings = self._desk.settings
         limit = settings.limits.document_bytes
+        run = self._desk.requester(context)
         outcomes: list[pb.DocumentOutcome] = []
-        for index, upload in enumerate(uploads(request_iterator, limit=limit)):
-            run = self._desk.requester(context)
-            for response in ingest_upload(
-                knowledge, upload, index=index, run=run, extraction=settings.extraction
-            ):
-                check_call(context)
-                if response.HasField("outcome"):
-                    outcomes.append(response.outcome)
-                elif not first.start.progress:
-                    continue
-                yield response
-        linked = knowledge.link_titles(run=self._desk.requester(context))
+        linked = Linked()
+        try:
+            for index, upload in enumerate(uploads(request_iterator, limit=limit)):
+                for response in ingest_upload(
+                    knowledge, upload, index=index, run=run, extraction=settings.extraction
+                ):
+                    if response.HasField("outcome"):
+                        outcomes.append(response.outcome)
+                    check_call(context)
+                    if response.HasField("outcome") or first.start.progress:
+                        yield response
+        finally:  # also where the client leaves: what is admitted stays, with its links
+            if outcomes:
+                linked = knowledge.link_titles(run=run)
         revision = str(knowledge.base.revision)
         yield pb.IngestDocumentsResponse(summary=summarise(outcomes, linked, revision=revision))
 
@@ -194,7 +198,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         base = knowledge.base
         removal = removals.of_document(base, name.id)
         if not request.dry_run:
-            base.erase_document(name.id, run=self._desk.requester(context))
+            knowledge.erase_document(name.id, run=self._desk.requester(context))
             self._operations.forget(knowledge, name.id)
         return pb.EraseDocumentResponse(
             removal=removal.message(knowledge.name),
@@ -376,5 +380,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> pb.VerifyLogResponse:
         """Check the hash chain."""
         base = self._desk.knowledge(knowledge_base_of(request.parent), context).base
-        base.verify_log()
+        expect: dict[int, str] = {}
+        if request.expect_revision or request.expect_head:
+            if not request.expect_revision.isdecimal() or not request.expect_head:
+                raise RequestRejected(
+                    f"expected a revision with the head it had, found "
+                    f"{request.expect_revision!r} with {request.expect_head!r}"
+                )
+            expect[int(request.expect_revision)] = request.expect_head
+        base.verify_log(expect=expect)
         return pb.VerifyLogResponse(revision=str(base.revision), log_head=base.head)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from extract.names import NameIndex
 from kb.asserted import Asserted
 from kb.dimension import Dimension
+from kb.identity import SAME_AS, HeldBack, held_back
 from kb.reading import Reading
 from kb.records import EventKind
 from kb.statement import Polarity, Statement
+from kb.tables import EXTRACTOR
 from reasoner.atom import is_predicate_name
 from reasoner.facts import FactBase, Signature
 
@@ -29,9 +31,13 @@ MOST_STRANGE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class AssertedFacts:
-    """What is asserted as the reasoner reads it: by predicate, denials under `-`."""
+    """What is asserted as the reasoner reads it: by predicate, denials under `-`.
+
+    Identity statements of names that several entities bear are `held_back`, by id.
+    """
 
     asserted: Asserted
+    held_back: frozenset[str] = frozenset()
 
     def predicates(self) -> tuple[str, ...]:
         """Give the predicates of which something is stated."""
@@ -44,7 +50,10 @@ class AssertedFacts:
     def statements(self, predicate: str) -> Iterator[tuple[str, Statement]]:
         """Give the ids and statements of a predicate, by id."""
         polarity = Polarity.DENIED if predicate.startswith("-") else Polarity.AFFIRMED
-        return self.asserted.statements(predicate.removeprefix("-"), polarity)
+        found = self.asserted.statements(predicate.removeprefix("-"), polarity)
+        if predicate != SAME_AS or not self.held_back:
+            return found
+        return (row for row in found if row[0] not in self.held_back)
 
     def provenance(self) -> Iterator[tuple[str, str]]:
         """Give each statement id with each of its sources, in that order."""
@@ -72,22 +81,34 @@ class Snapshot:
         self._names: NameIndex | None = None
         self._dimensions: tuple[Dimension, ...] | None = None
         self._unlinked: Mapping[str, tuple[str, ...]] | None = None
-        if after is not None and known.kinds_since(after.revision) <= WITHOUT_FACTS:
-            self._facts, self._names, self._unlinked = after.loaded()
+        self._identities: HeldBack | None = None
+        if after is not None:
+            self._take(after, known.kinds_since(after.revision))
 
-    def loaded(
-        self,
-    ) -> tuple[FactBase | None, NameIndex | None, Mapping[str, tuple[str, ...]] | None]:
-        """Give what has been read of the statements."""
-        with self._lock:
-            return self._facts, self._names, self._unlinked
+    def _take(self, after: Snapshot, kinds: frozenset[str]) -> None:
+        """Take what events of these kinds have not changed since another snapshot."""
+        with after._lock:
+            if kinds <= WITHOUT_FACTS:
+                self._facts, self._names = after._facts, after._names
+                self._unlinked, self._identities = after._unlinked, after._identities
+            if EventKind.DIMENSION_DEFINED not in kinds:
+                self._dimensions = after._dimensions
 
     def facts(self) -> FactBase:
         """Give the facts."""
         with self._lock:
             if self._facts is None or self._facts.terms().strange >= MOST_STRANGE:
-                self._facts = FactBase.of_statements(AssertedFacts(self.known.asserted()))
+                held = self.identities().statement_ids
+                self._facts = FactBase.of_statements(AssertedFacts(self.known.asserted(), held))
             return self._facts
+
+    def identities(self) -> HeldBack:
+        """Give the identity statements that do not count, and the names that are ambiguous."""
+        with self._lock:
+            if self._identities is None:
+                rows = self.known.every_statement(dimension=SAME_AS)
+                self._identities = held_back(rows, is_explicit=lambda found: found == EXTRACTOR)
+            return self._identities
 
     def names(self) -> NameIndex:
         """Give the names of entities."""
@@ -114,8 +135,11 @@ class Snapshot:
         return frozenset(possible) | self.facts().signatures()
 
     def unlinked_titles(self, name: str) -> tuple[str, ...]:
-        """Give the titles of passages that a bare name might mean and that are not linked to it."""
+        """Give what a name might mean and is not linked to: titles of passages whose bare name it
+        is, and the entities that bear it as a short name where there are several; sorted each.
+        """
         with self._lock:
             if self._unlinked is None:
                 self._unlinked = unlinked_titles(self.known)
-            return self._unlinked.get(name, ())
+            bearers = self.identities().bearers.get(name, ())
+            return tuple(dict.fromkeys((*self._unlinked.get(name, ()), *bearers)))

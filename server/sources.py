@@ -125,6 +125,7 @@ class KnowledgeSources:
         """
         accepted: list[str] = []
         rejected = list(self._titles(entity))
+        places: dict[str, list[str]] = {}
         name = fold(entity)
         alike = [
             other
@@ -138,5 +139,14 @@ class KnowledgeSources:
             if name and name in text:
                 accepted.append(hit.title)
                 continue
-            rejected += (f"{other} ({hit.title})" for other in alike if fold(other) in text)
+            for other in alike:
+                if fold(other) in text and other not in rejected:
+                    places.setdefault(other, []).append(hit.title)
+        rejected += (_placed(other, titles) for other, titles in places.items())
         return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))
+
+
+def _placed(name: str, titles: Sequence[str]) -> str:
+    """Write a name with the titles of the passages that have it, once each, but for itself."""
+    others = [title for title in dict.fromkeys(titles) if title != name]
+    return f"{name} ({'; '.join(others)})" if others else name

@@ -17,11 +17,14 @@ from . import (
     graph,
     ingest,
     lattice,
+    listing,
     local,
     log,
+    operation,
     pack,
     policy,
     prove,
+    removal,
     supports,
 )
 
@@ -71,6 +74,7 @@ def build() -> typer.Typer:
         ("export", certificate.export),
         ("sparql", graph.sparql),
         ("hypergraph", graph.hypergraph),
+        ("erase", removal.erase),
         ("serve", local.serve),
         ("verify", local.verify),
         ("backup", local.backup),
@@ -82,5 +86,9 @@ def build() -> typer.Typer:
     app.add_typer(pack.app, name="pack")
     app.add_typer(lattice.app, name="lattice")
     app.add_typer(log.app, name="log")
+    app.add_typer(listing.statements, name="statement")
+    app.add_typer(listing.documents, name="document")
+    app.add_typer(removal.app, name="retract")
+    app.add_typer(operation.app, name="operation")
     app.add_typer(certificate.app, name="certificate")
     return app

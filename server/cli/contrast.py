@@ -9,7 +9,7 @@ import typer
 from proofweave.v1 import common_pb2, reasoning_pb2
 
 from .connection import connect
-from .options import Config, Deadline, Json, Kb, Server, Token, ValidOn, settings_of, target
+from .options import At, Config, Deadline, Json, Kb, Server, Token, ValidOn, settings_of, target
 from .outcome import BY_VERDICT, console, print_json
 from .prove import Assume, FactsOption, Goal, PolicyOption, Retract, goal_request, is_offline
 from .verdicts import (
@@ -34,6 +34,7 @@ def contrast(
     assume: Assume = None,
     retract: Retract = None,
     valid_on: ValidOn = "",
+    at: At = "",
     deadline: Deadline = 0,
     kb: Kb = None,
     server: Server = None,
@@ -54,7 +55,7 @@ def contrast(
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = reasoning_pb2.ContrastGoalsRequest(
-        goal=goal_request(goal, policy, facts, None, assume, valid_on, retract),
+        goal=goal_request(goal, policy, facts, None, assume, valid_on, at, retract=retract),
         other=other,
         budget=common_pb2.Budget(deadline_ms=deadline),
     )

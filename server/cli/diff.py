@@ -68,7 +68,7 @@ def diff(
         raise RequestRejected("no goal is given; expected GOAL, or --decision twice")
     shared = policy[0] if policy and len(policy) == 1 else None
     request = reasoning_pb2.CompareVerdictsRequest(
-        goal=goal_request(goal, shared, facts, None, assume, "", retract),
+        goal=goal_request(goal, shared, facts, None, assume, "", retract=retract),
         first=first,
         second=second,
         budget=common_pb2.Budget(deadline_ms=deadline),

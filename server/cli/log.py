@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 from proofweave.v1 import knowledge_pb2
 
@@ -19,6 +21,12 @@ def group() -> None:
 
 @app.command()
 def verify(
+    expect: Annotated[
+        str,
+        typer.Option(
+            "--expect", metavar="REVISION:HEAD", help="As a receipt says; must be in the log."
+        ),
+    ] = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -27,13 +35,19 @@ def verify(
 ) -> None:
     """Check every link: edits, reordering and a cut tail are errors.
 
+    The heads in recorded receipts are checked too, and one that was noted elsewhere if given.
+
     \b
-    Example:
+    Examples:
       proofweave log verify --kb kb
+      proofweave log verify --kb kb --expect 12:9f86d081884c7d65...
     """
     settings = settings_of(config)
+    revision, _, head = expect.partition(":")
     with connect(target(server, kb, token, settings), settings) as services:
-        response = services.knowledge.VerifyLog(knowledge_pb2.VerifyLogRequest())
+        response = services.knowledge.VerifyLog(
+            knowledge_pb2.VerifyLogRequest(expect_revision=revision, expect_head=head)
+        )
     if as_json:
         print_json({"revision": response.revision, "log_head": response.log_head, "valid": True})
     else:

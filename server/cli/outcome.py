@@ -35,6 +35,7 @@ USAGE_REASONS = frozenset(
         "GOAL_REJECTED",
         "QUESTION_REJECTED",
         "REQUEST_REJECTED",
+        "REVISION_UNKNOWN",
         "SETTINGS_REJECTED",
     }
 )

@@ -13,6 +13,7 @@ from ..errors import RequestRejected
 from .connection import Target, connect
 from .leaves import leaf_witness_json, leaves_in, show_leaves
 from .options import (
+    At,
     Config,
     Deadline,
     Json,
@@ -75,6 +76,7 @@ def prove(
     assume: Assume = None,
     retract: Retract = None,
     valid_on: ValidOn = "",
+    at: At = "",
     engine: EngineOption = "auto",
     deadline: Deadline = 0,
     max_answers: MaxAnswers = 0,
@@ -105,13 +107,21 @@ def prove(
       proofweave prove --kb kb --policy onboarding 'insured("Acme GmbH")' \
         --assume 'liability_cover("Acme GmbH", @quantity("2000000 EUR"))' --retract st:3fa85f...
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)' --leaves
+      proofweave prove --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --at 12
       proofweave prove --policy onboarding.lp --facts acme.lp -- '-eligible(acme)'
       proofweave prove --game-log games.jsonl --game g1 'enabled(7)'
     """
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = goal_request(
-        goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on, retract
+        goal,
+        policy,
+        facts,
+        graph_file(hypergraph, game_log, game),
+        assume,
+        valid_on,
+        at,
+        retract=retract,
     )
     budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
     repairs = reasoning_pb2.ExplainWhyNotResponse()
@@ -165,6 +175,8 @@ def goal_request(
     hypergraph: tuple[str, bytes] | None,
     assume: list[str] | None,
     valid_on: str,
+    at: str = "",
+    *,
     retract: list[str] | None = None,
 ) -> reasoning_pb2.Goal:
     """Make the request from command-line arguments; files are read, names are passed on.
@@ -176,7 +188,11 @@ def goal_request(
             "--policy and a hypergraph or game log are both given; expected one of them"
         )
     request = reasoning_pb2.Goal(
-        goal=goal, assumptions=assume or (), retractions=retract or (), valid_on=valid_on
+        goal=goal,
+        assumptions=assume or (),
+        retractions=retract or (),
+        valid_on=valid_on,
+        at=at,
     )
     if policy is not None:
         text, name = rules_of(policy)
@@ -237,6 +253,8 @@ def is_offline(where: Target, request: reasoning_pb2.Goal) -> bool:
     """
     if where.server is not None or where.kb is not None:
         return False
+    if request.at:
+        raise RequestRejected("--at is given without --kb or --server; files have no revisions")
     if request.WhichOneof("rules") == "policy":
         raise RequestRejected(
             f"there is no policy file {request.policy!r}; "

@@ -9,7 +9,7 @@ from proofweave.v1 import common_pb2, reasoning_pb2
 
 from .connection import connect
 from .leaves import leaf_json
-from .options import Config, Deadline, Json, Kb, Server, Token, ValidOn, settings_of, target
+from .options import At, Config, Deadline, Json, Kb, Server, Token, ValidOn, settings_of, target
 from .outcome import Exit, console, counted, print_json
 from .prove import (
     Assume,
@@ -36,6 +36,7 @@ def supports(
     assume: Assume = None,
     retract: Retract = None,
     valid_on: ValidOn = "",
+    at: At = "",
     deadline: Deadline = 0,
     cap: Annotated[
         int,
@@ -65,7 +66,14 @@ def supports(
     where = target(server, kb, token, settings)
     request = reasoning_pb2.StreamSupportsRequest(
         goal=goal_request(
-            goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on, retract
+            goal,
+            policy,
+            facts,
+            graph_file(hypergraph, game_log, game),
+            assume,
+            valid_on,
+            at,
+            retract=retract,
         ),
         budget=common_pb2.Budget(deadline_ms=deadline),
         cap=cap,

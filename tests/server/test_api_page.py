@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from live_server import Live, running, send
@@ -129,10 +130,12 @@ def test_the_calls_of_the_page_are_answered(web: TestClient) -> None:
         else:
             name, _, value = words[words.index("--data-urlencode") + 1].partition("=")
             accept = words[words.index("-H") + 1].partition(": ")[2]
-            response = web.get(path, params={name: value}, headers={"Accept": accept})
+            query = f"{'&' if '?' in path else '?'}{urlencode({name: value})}"
+            response = web.get(path + query, headers={"Accept": accept})
         assert response.status_code == 200, response.text
         answered.append(response.text)
-    proved, asked, batch, contrast, listed, rows = answered
+    proved, asked, batch, contrast, listed, rows, earlier = answered
+    assert len(rows.splitlines()) > len(earlier.splitlines()) == 1
     assert json.loads(proved)["decision"]["verdict"] == "VERDICT_CERTIFIED"
     assert "Germany" in asked
     assert [json.loads(line)["decision"]["verdict"] for line in batch.splitlines()] == [

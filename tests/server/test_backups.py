@@ -45,6 +45,13 @@ def test_backups_taken_while_documents_come_in_can_all_be_restored(tmp_path: Pat
             stopped.set()
             writer.join()
     assert count > 4
-    for number in range(4):
-        restored = bring_back(tmp_path / f"{number}.tar.gz", tmp_path / f"restored-{number}")
-        assert isinstance(restored["revision"], int)
+    with KnowledgeBase.open(tmp_path / "kb") as original:
+        for number in range(4):
+            place = tmp_path / f"restored-{number}"
+            restored = bring_back(tmp_path / f"{number}.tar.gz", place)
+            with KnowledgeBase.open(place) as copy:
+                then = original.at(copy.revision)
+                assert restored["revision"] == copy.revision <= original.revision
+                assert copy.head == then.head
+                assert copy.documents() == then.documents()
+                assert list(copy.every_statement()) == list(then.every_statement())

@@ -11,8 +11,11 @@ from live_server import Live, running, send
 from proofweave.v1 import common_pb2, knowledge_pb2, reasoning_pb2
 
 from kb.document import decode
+from kb.knowledge_base import KnowledgeBase
 from reasoner.verify import verify_bytes
-from server.knowledge import create_knowledge
+from server.ingestion import Upload, ingest_upload
+from server.knowledge import Knowledge, create_knowledge
+from server.pack_files import choose_packs
 from server.settings import Settings
 
 FILM = ("Salt Roads", "Salt Roads is a 1999 British drama film directed by Walter Moss.")
@@ -106,3 +109,56 @@ def test_a_link_is_withdrawn_when_the_use_that_agreed_is(wiki: Live) -> None:
     wiki.services.knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=name))
     request = knowledge_pb2.ListStatementsRequest(dimension="same_as")
     assert not wiki.services.knowledge.ListStatements(request).statements
+
+
+def test_a_withdrawn_link_returns_with_what_it_needs(wiki: Live) -> None:
+    """Withdrawn because of a namesake, or of the use that agreed: it comes back when that goes."""
+    send(wiki.services, {"c.json": corpus(FILM), "d.json": corpus(DIRECTOR)})
+    proof = ask(wiki)
+    assert proof.verdict == common_pb2.VERDICT_CERTIFIED
+    outcomes, withdrawn = send(wiki.services, {"e.json": corpus(FILMMAKER)})
+    assert withdrawn.links_withdrawn == 1
+    assert ask(wiki).verdict == common_pb2.VERDICT_ABSTAINED
+    knowledge = wiki.services.knowledge
+    name = outcomes[0].admitted.document.name
+    knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=name))
+    assert ask(wiki).certificate_content == proof.certificate_content
+    outcomes, _ = send(wiki.services, {"c.json": corpus(FILM)})
+    film = outcomes[0].admitted.document.name
+    knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=film))
+    assert ask(wiki).verdict == common_pb2.VERDICT_ABSTAINED
+    _, again = send(wiki.services, {"c.json": corpus(FILM)})
+    assert again.links_asserted == 1
+    assert ask(wiki).certificate_content == proof.certificate_content
+    assert knowledge.VerifyLog(knowledge_pb2.VerifyLogRequest()).log_head
+
+
+def test_a_link_that_somebody_retracted_does_not_return(wiki: Live) -> None:
+    send(wiki.services, {"c.json": corpus(FILM, DIRECTOR)})
+    request = knowledge_pb2.ListStatementsRequest(dimension="same_as")
+    (link,) = wiki.services.knowledge.ListStatements(request).statements
+    wiki.services.knowledge.RetractStatement(knowledge_pb2.RetractStatementRequest(name=link.name))
+    send(wiki.services, {"c.json": corpus(FILM, DIRECTOR)})
+    assert not wiki.services.knowledge.ListStatements(request).statements
+    assert ask(wiki).verdict == common_pb2.VERDICT_ABSTAINED
+
+
+def test_a_namesake_that_came_before_a_crash_withdraws_the_link_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    """The document is in the log, and the server ended before it looked at the links."""
+    create_knowledge(tmp_path / "kb", namespace="https://example.org/kb/", packs=("wiki",))
+    with running(tmp_path / "kb", Settings()) as live:
+        send(live.services, {"c.json": corpus(FILM, DIRECTOR)})
+        assert ask(live).verdict == common_pb2.VERDICT_CERTIFIED
+    with KnowledgeBase.open(tmp_path / "kb") as base:
+        knowledge = Knowledge("kb", base, choose_packs(["wiki"]))
+        data = corpus(FILMMAKER)
+        header = common_pb2.FileHeader(file_name="d.json")
+        upload = Upload(header, len(data), bytearray(data), len(data))
+        *_, last = ingest_upload(
+            knowledge, upload, index=0, run="test", extraction=Settings().extraction
+        )
+        assert last.outcome.admitted.is_new
+    with running(tmp_path / "kb", Settings()) as live:
+        assert ask(live).code == common_pb2.ABSTENTION_CODE_UNVERIFIED_ENTITY

@@ -23,6 +23,26 @@ SOURCE = "ab" * 32
 ALL = "SELECT ?y WHERE { e:Nordwind d:insures ?y }"
 
 
+def newest(projection: RdfProjection) -> QueryFunction:
+    """Query a projection, which has one state only."""
+
+    def query(
+        text: str,
+        accept: str,
+        *,
+        default_graphs: Sequence[str],
+        named_graphs: Sequence[str],
+        at: str,
+        valid_on: str,
+    ) -> tuple[str, bytes]:
+        assert (at, valid_on) == ("", "")
+        return projection.query(
+            text, accept, default_graphs=default_graphs, named_graphs=named_graphs
+        )
+
+    return query
+
+
 @contextmanager
 def served(query: QueryFunction) -> Iterator[httpx.Client]:
     server = uvicorn.Server(
@@ -56,7 +76,7 @@ def client() -> Iterator[httpx.Client]:
                 statement.id, SOURCE, "cd" * 32, start, start + len(quote), quote, "test/1"
             )
             projection.add_statement(statement.id, statement, [evidence])
-        with served(projection.query) as made:
+        with served(newest(projection)) as made:
             yield made
 
 

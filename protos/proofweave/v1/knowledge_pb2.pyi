@@ -1656,15 +1656,22 @@ class VerifyLogRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PARENT_FIELD_NUMBER: _builtins.int
+    EXPECT_REVISION_FIELD_NUMBER: _builtins.int
+    EXPECT_HEAD_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
+    expect_revision: _builtins.str
+    """Revision and head of the log that were noted elsewhere, as from a receipt, to be found in it."""
+    expect_head: _builtins.str
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
+        expect_revision: _builtins.str = ...,
+        expect_head: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expect_head", b"expect_head", "expect_revision", b"expect_revision", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
