@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from proofweave.v1 import common_pb2
 from proofweave.v1 import reasoning_pb2 as pb
 
+from reasoner.certificate import Json
 from reasoner.contrast import Contrast, Difference, requirement_for
 from reasoner.decide import presume_requirement
 from reasoner.evaluate import Budget
 from reasoner.inquiry import Inquiry
 
-from .proof_steps import Json, quote_messages
+from .proof_steps import quote_messages
 from .reasoning import Ground, decide_goal, decision_message
 from .settings import LimitsSection
 from .supporting import explain_why_not, ground_goal
@@ -52,7 +53,7 @@ def contrast_goals(
         response.kind = pb.CONTRAST_KIND_BOTH_CERTIFIED
         return response
     response.kind = pb.CONTRAST_KIND_DIFFERS
-    certificate: Json = json.loads(decision.certificate)
+    certificate = json.loads(decision.certificate)
     inquiry = Inquiry(
         other,
         ground.policy,
