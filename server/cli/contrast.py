@@ -95,6 +95,8 @@ def _show(
         out.print("both are certified: there is nothing to contrast", style="bold")
     elif response.kind == NOT_CERTIFIED:
         out.print(f"{response.goal.goal} itself is not certified", style="bold")
+    if not response.complete:
+        out.print("incomplete: a deadline or a limit cut the work", style="yellow")
     if response.differences:
         out.print("differences, the topmost first:", style="bold")
     for item in _in_tree_order(list(response.differences)):
@@ -155,6 +157,7 @@ def _response_json(
             }
             for item in response.differences
         ],
+        "complete": response.complete,
         "repairs": [list(repair.facts) for repair in response.repairs],
         "repairs_optimality": response.optimality or None,
         "repairs_complete": response.repairs_complete,
