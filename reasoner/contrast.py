@@ -79,10 +79,14 @@ class _Walk:
 
 @dataclass(slots=True)
 class Contrast:
-    """Follows the proof of a certificate for the other goal, on which `inquiry` is."""
+    """Follows the proof of a certificate for the other goal, on which `inquiry` is.
+
+    `is_cut` says that a budget cut a search: what it did not find is then no difference.
+    """
 
     certificate: Json
     inquiry: Inquiry
+    is_cut: bool = False
     _clauses: dict[str, Clause] = field(default_factory=dict)
     _steps: dict[str, Json] = field(default_factory=dict)
 
@@ -104,6 +108,7 @@ class Contrast:
         for step, pattern, depth, part_of in queue:
             key = (step["id"], render_pattern(pattern))
             clause = self._clauses.get(step.get("rule", ""))
+            self.is_cut = self.is_cut or len(found) >= MOST_DIFFERENCES
             if clause is None or key in seen or len(found) >= MOST_DIFFERENCES:
                 continue
             seen.add(key)
@@ -164,7 +169,11 @@ class Contrast:
         match step:
             case Read(index, atom, _):
                 call = bind_atom(atom, known)
-                rows = self.inquiry.slice(call).answers[:_MOST_ROWS]
+                part = self.inquiry.slice(call)
+                rows = part.answers[:_MOST_ROWS]
+                if not rows and not part.complete:
+                    self.is_cut = True
+                    return passed
                 matched = (match_row(atom, row, known) for row in rows)
                 walks = [_Walk(at, row, walk.gaps) for row in matched if row is not None]
                 gap = _Gap(index, render_pattern(call), call)

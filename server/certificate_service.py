@@ -198,6 +198,7 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
             knowledge,
             describe=lambda record: _decision(knowledge, record),
             recheck=recheck,
+            check=lambda: check_call(context),
         ):
             check_call(context)
             yield response

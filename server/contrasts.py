@@ -46,6 +46,7 @@ def contrast_goals(
         optimality=answered.optimality,
         repairs_complete=answered.complete,
     )
+    response.complete = response.goal.complete and response.other.complete
     if response.goal.verdict != CERTIFIED:
         response.kind = pb.CONTRAST_KIND_GOAL_NOT_CERTIFIED
         return response
@@ -53,7 +54,7 @@ def contrast_goals(
         response.kind = pb.CONTRAST_KIND_BOTH_CERTIFIED
         return response
     response.kind = pb.CONTRAST_KIND_DIFFERS
-    certificate: Json = json.loads(decision.certificate)
+    certificate = json.loads(decision.certificate)
     inquiry = Inquiry(
         other,
         ground.policy,
@@ -63,7 +64,9 @@ def contrast_goals(
         "linear",
         budget(),
     )
-    found = Contrast(certificate, inquiry).differences(certificate["answers"][0]["step"], other)
+    contrast = Contrast(certificate, inquiry)
+    found = contrast.differences(certificate["answers"][0]["step"], other)
+    response.complete = response.complete and not contrast.is_cut
     requirements = json.loads(response.other.certificate_content)["open"]
     response.differences.extend(_items(found, certificate, requirements, inquiry))
     if not found:

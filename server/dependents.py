@@ -114,14 +114,18 @@ def find_subject(text: str, base: Reading) -> Subject:
 
 
 def resting_on(
-    subject: Subject, base: KnowledgeBase
+    subject: Subject, base: KnowledgeBase, check: Callable[[], None] = lambda: None
 ) -> tuple[list[tuple[VerdictRecord, tuple[str, ...]]], dict[str, Json]]:
-    """Give the decisions that rest on something, in order, and their certificates by digest."""
+    """Give the decisions that rest on something, in order, and their certificates by digest.
+
+    `check` is called for each decision, and may raise.
+    """
     certificates: dict[str, Json] = {}
     cited: dict[str, tuple[str, ...] | None] = {}
     found = []
     needle = subject.id.encode()
     for record in base.certificates():
+        check()
         if record.digest not in cited:
             data = base.certificate(record.digest)
             form: Json | None = json.loads(data) if needle in data else None
@@ -252,9 +256,13 @@ def stream_dependents(
     *,
     describe: Callable[[VerdictRecord], pb.RecordedDecision],
     recheck: Recheck | None,
+    check: Callable[[], None],
 ) -> Iterator[pb.StreamDependentsResponse]:
-    """Give how many decisions rest on something, then each, oldest first."""
-    found, certificates = resting_on(subject, knowledge.base)
+    """Give how many decisions rest on something, then each, oldest first.
+
+    `check` raises where the caller has left.
+    """
+    found, certificates = resting_on(subject, knowledge.base, check)
     start = pb.DependentsStart(
         kind=subject.kind,
         name=subject.name,

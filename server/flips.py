@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from proofweave.v1 import reasoning_pb2 as pb
 
@@ -26,22 +26,32 @@ from reasoner.slice import Slice
 from .proof_steps import Json, roots_of, step_message, steps_below
 from .reasoning import Ground
 
+SHOWN = 100
+"""Steps of a chain that are shown from its beginning, and as many from its end."""
+
+CUT = "a limit cut the search on the other side, so it may hold there"
+
 _ALWAYS_TRUE = frozenset(("comparison", "arithmetic", "conversion"))
 
 
 @dataclass(slots=True)
 class Side:
-    """One of two verdicts: on what it was decided, its certificate, and at which revision."""
+    """One of two verdicts: on what it was decided, its certificate, and at which revision.
+
+    All that is evaluated for the comparison together is within the budget, counted from now.
+    """
 
     ground: Ground
     certificate: Json
     revision: str
     budget: Budget
     facts: FactBase = field(init=False)
+    _began: float = field(init=False)
     _slices: dict[Atom, Slice] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.facts = self.ground.supposed_facts()
+        self._began = self.budget.clock() if self.budget.clock is not None else 0.0
 
     @property
     def day(self) -> datetime.date | None:
@@ -52,9 +62,17 @@ class Side:
         """Evaluate an atom, once."""
         if atom not in self._slices:
             self._slices[atom] = evaluate(
-                self.ground.policy, atom, self.facts, valid_on=self.day, budget=self.budget
+                self.ground.policy, atom, self.facts, valid_on=self.day, budget=self._left()
             )
         return self._slices[atom]
+
+    def _left(self) -> Budget:
+        """Give the budget with what is left of its time."""
+        clock, deadline = self.budget.clock, self.budget.deadline_ms
+        if clock is None or deadline is None:
+            return self.budget
+        passed = int((clock() - self._began) * 1000)
+        return replace(self.budget, deadline_ms=max(0, deadline - passed))
 
     def states(self, atom: Atom) -> bool:
         """Whether a fact that counts on the day gives a ground atom."""
@@ -92,13 +110,19 @@ def find_flip(here: Side, there: Side, *, side: int) -> pb.Flip | None:
     found = _Search(here, there).first(steps) or _conflict(steps, there)
     if found is None:
         return None
+    chain = _chain(found.step, steps, roots)
     return pb.Flip(
         side=side,
         step=step_message(found.step, certificate),
         cause=found.cause,
         detail=found.detail,
-        chain=[step_message(step, certificate) for step in _chain(found.step, steps, roots)],
+        chain=[step_message(step, certificate) for step in _ends(chain)],
+        chain_length=len(chain),
     )
+
+
+def _ends(chain: list[Json]) -> list[Json]:
+    return chain if len(chain) <= 2 * SHOWN else [*chain[:SHOWN], *chain[-SHOWN:]]
 
 
 def _chain(step: Json, steps: list[Json], roots: tuple[str, ...]) -> list[Json]:
@@ -159,7 +183,8 @@ class _Search:
         """Whether an absence holds on the other side too; aggregates are judged by their rule."""
         if not text.startswith("not "):
             return False
-        return not self.there.slice(parse_atom(text.removeprefix("not "))).answers
+        found = self.there.slice(parse_atom(text.removeprefix("not ")))
+        return found.complete and not found.answers
 
     def _is_same_rule(self, rule: str) -> bool:
         if rule.startswith("prelude."):
@@ -186,8 +211,7 @@ class _Search:
             detail = f"{_policy(policy)} does not apply on {there.day}"
             return Flip(step, pb.FLIP_CAUSE_OUT_OF_SCOPE, detail)
         if not there.slice(parse_atom(step["conclusion"])).complete:
-            detail = "a limit cut the search on the other side"
-            return Flip(step, pb.FLIP_CAUSE_BUDGET, detail)
+            return Flip(step, pb.FLIP_CAUSE_BUDGET, CUT)
         if not self._is_same_rule(rule):
             clause = there.clause(rule)
             detail = f"{_policy(policy)} has no rule {rule}"
@@ -213,6 +237,8 @@ class _Search:
         if not text.startswith("not "):
             return None
         found = self.there.slice(parse_atom(text.removeprefix("not ")))
+        if not found.answers:
+            return Flip(step, pb.FLIP_CAUSE_BUDGET, CUT)
         detail = f"{found.answers[0]} holds"
         facts = self.there.facts.match(found.answers[0], self.there.day)
         if facts:

@@ -132,12 +132,14 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.ContrastGoalsRequest, context: Context
     ) -> pb.ContrastGoalsResponse:
         """Say why one goal is proved and another is not."""
-        return contrast_goals(
+        response = contrast_goals(
             request,
             self._ground(request.goal, context),
             budget=lambda: self._budget(request.budget, context),
             limits=self._desk.settings.limits,
         )
+        self._shorten(response.goal, response.other)
+        return response
 
     def StreamLeaves(  # noqa: N802
         self, request: pb.StreamLeavesRequest, context: Context
@@ -155,18 +157,22 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             responses = stream_leaves(request, ground, budget=budget)
         for response in responses:
             check_call(context)
+            if response.HasField("decision"):
+                self._shorten(response.decision)
             yield response
 
     def CompareVerdicts(  # noqa: N802
         self, request: pb.CompareVerdictsRequest, context: Context
     ) -> pb.CompareVerdictsResponse:
         """Decide a goal from two standpoints and name what flipped first."""
-        return compare_verdicts(
+        response = compare_verdicts(
             request,
             self._desk.parent(request.goal.parent, context),
             today=self._desk.today(),
             budget=lambda: self._budget(request.budget, context),
         )
+        self._shorten(response.first, response.second)
+        return response
 
     def _decider(
         self,
@@ -246,7 +252,11 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         message.receipt.CopyFrom(receipt)
         message.certificate = str(ResourceName(knowledge.name, "certificates", record.digest))
         message.name = str(ResourceName(knowledge.name, "decisions", str(record.number)))
-        limit = self._desk.settings.limits.inline_certificate_bytes
-        if message.certificate_size > limit:
-            message.certificate_content = b""
+        self._shorten(message)
         return message
+
+    def _shorten(self, *decisions: common_pb2.Decision) -> None:
+        """Leave certificates out of decisions where they would not fit a message."""
+        for decision in decisions:
+            if decision.certificate_size > self._desk.settings.limits.inline_certificate_bytes:
+                decision.certificate_content = b""

@@ -9,7 +9,7 @@ import typer
 from proofweave.v1 import common_pb2, reasoning_pb2
 
 from .connection import connect
-from .options import Config, Deadline, Json, Kb, Server, Token, ValidOn, settings_of, target
+from .options import At, Config, Deadline, Json, Kb, Server, Token, ValidOn, settings_of, target
 from .outcome import BY_VERDICT, console, print_json
 from .prove import Assume, FactsOption, Goal, PolicyOption, Retract, goal_request, is_offline
 from .verdicts import (
@@ -34,6 +34,7 @@ def contrast(
     assume: Assume = None,
     retract: Retract = None,
     valid_on: ValidOn = "",
+    at: At = "",
     deadline: Deadline = 0,
     kb: Kb = None,
     server: Server = None,
@@ -54,7 +55,7 @@ def contrast(
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = reasoning_pb2.ContrastGoalsRequest(
-        goal=goal_request(goal, policy, facts, None, assume, valid_on, retract=retract),
+        goal=goal_request(goal, policy, facts, None, assume, valid_on, at, retract=retract),
         other=other,
         budget=common_pb2.Budget(deadline_ms=deadline),
     )
@@ -94,6 +95,8 @@ def _show(
         out.print("both are certified: there is nothing to contrast", style="bold")
     elif response.kind == NOT_CERTIFIED:
         out.print(f"{response.goal.goal} itself is not certified", style="bold")
+    if not response.complete:
+        out.print("incomplete: a deadline or a limit cut the work", style="yellow")
     if response.differences:
         out.print("differences, the topmost first:", style="bold")
     for item in _in_tree_order(list(response.differences)):
@@ -154,6 +157,7 @@ def _response_json(
             }
             for item in response.differences
         ],
+        "complete": response.complete,
         "repairs": [list(repair.facts) for repair in response.repairs],
         "repairs_optimality": response.optimality or None,
         "repairs_complete": response.repairs_complete,

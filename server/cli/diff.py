@@ -10,7 +10,7 @@ from proofweave.v1 import common_pb2, reasoning_pb2
 from ..errors import RequestRejected
 from .connection import connect
 from .options import Config, Deadline, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, print_json
+from .outcome import console, counted, print_json
 from .prove import Assume, FactsOption, Retract, goal_request, is_offline, rules_of
 from .steps import step_json
 from .verdicts import STYLES, certificate_of, code_word, decision_json, verdict_word
@@ -173,7 +173,10 @@ def _show_flip(flip: reasoning_pb2.Flip) -> None:
     out.print(f"  not so for the {lacks}: " + "; ".join(filter(None, (why, flip.detail))))
     for quote in flip.step.quotes:
         out.print(f"      “{' '.join(quote.quote.split())}”  {quote.title}", style="dim")
-    for step in flip.chain[1:]:
+    left_out = flip.chain_length - len(flip.chain)
+    for at, step in enumerate(flip.chain[1:], start=1):
+        if left_out and at == len(flip.chain) // 2:
+            out.print(f"  ... {counted(left_out, 'step')} ...", style="dim")
         rule = f"  (rule {step.rule}{', ' if step.cite else ''}{step.cite})" if step.rule else ""
         out.print(f"  so too {step.conclusion}{rule}")
 
@@ -196,6 +199,7 @@ def _response_json(
                 "cause": cause_word(flip.cause),
                 "detail": flip.detail,
                 "chain": [step_json(step) for step in flip.chain],
+                "chain_length": flip.chain_length,
             }
             for flip in response.flips
         ],

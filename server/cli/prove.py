@@ -104,10 +104,10 @@ def prove(
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)'
       proofweave prove --kb kb --policy supplier_onboarding@3 'eligible("Acme GmbH")'
       proofweave prove --kb kb --policy onboarding.lp 'eligible(S)' --max-answers 20 --json
-      proofweave prove --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --at 12
       proofweave prove --kb kb --policy onboarding 'insured("Acme GmbH")' \
         --assume 'liability_cover("Acme GmbH", @quantity("2000000 EUR"))' --retract st:3fa85f...
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)' --leaves
+      proofweave prove --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --at 12
       proofweave prove --policy onboarding.lp --facts acme.lp -- '-eligible(acme)'
       proofweave prove --game-log games.jsonl --game g1 'enabled(7)'
     """
@@ -120,7 +120,7 @@ def prove(
         graph_file(hypergraph, game_log, game),
         assume,
         valid_on,
-        at=at,
+        at,
         retract=retract,
     )
     budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
@@ -175,8 +175,8 @@ def goal_request(
     hypergraph: tuple[str, bytes] | None,
     assume: list[str] | None,
     valid_on: str,
-    *,
     at: str = "",
+    *,
     retract: list[str] | None = None,
 ) -> reasoning_pb2.Goal:
     """Make the request from command-line arguments; files are read, names are passed on.
@@ -188,7 +188,11 @@ def goal_request(
             "--policy and a hypergraph or game log are both given; expected one of them"
         )
     request = reasoning_pb2.Goal(
-        goal=goal, assumptions=assume or (), retractions=retract or (), valid_on=valid_on, at=at
+        goal=goal,
+        assumptions=assume or (),
+        retractions=retract or (),
+        valid_on=valid_on,
+        at=at,
     )
     if policy is not None:
         text, name = rules_of(policy)

@@ -72,7 +72,7 @@ def supports(
             graph_file(hypergraph, game_log, game),
             assume,
             valid_on,
-            at=at,
+            at,
             retract=retract,
         ),
         budget=common_pb2.Budget(deadline_ms=deadline),

@@ -134,7 +134,7 @@ def test_the_calls_of_the_page_are_answered(web: TestClient) -> None:
             response = web.get(path + query, headers={"Accept": accept})
         assert response.status_code == 200, response.text
         answered.append(response.text)
-    proved, asked, batch, listed, rows, earlier = answered
+    proved, asked, batch, contrast, listed, rows, earlier = answered
     assert len(rows.splitlines()) > len(earlier.splitlines()) == 1
     assert json.loads(proved)["decision"]["verdict"] == "VERDICT_CERTIFIED"
     assert "Germany" in asked
@@ -142,6 +142,8 @@ def test_the_calls_of_the_page_are_answered(web: TestClient) -> None:
         "VERDICT_REFUTED",
         "VERDICT_CERTIFIED",
     ]
+    assert json.loads(contrast)["kind"] == "CONTRAST_KIND_DIFFERS"
+    assert "account_verified_on" in contrast
     assert json.loads(listed)["statements"][0]["polarity"] == "POLARITY_DENIED"
     assert rows.splitlines()[0] == "who"
     assert "Nordhafen Logistik GmbH" in rows

@@ -76,8 +76,8 @@ def test_a_certificate_of_an_earlier_revision_is_the_one_given_then(empty: Live)
     )
     knowledge.DefineDimension(knowledge_pb2.DefineDimensionRequest(dimension=dimension))
     newer = POLICY.replace("version: 1", "version: 2").replace("1000000 EUR", "9000000 EUR")
-    request = policy_pb2.CreatePolicyVersionRequest(text=newer, file_name="onboarding.lp")
-    empty.services.policy.CreatePolicyVersion(request)
+    second_policy = policy_pb2.CreatePolicyVersionRequest(text=newer, file_name="onboarding.lp")
+    empty.services.policy.CreatePolicyVersion(second_policy)
     assert prove(empty).verdict == common_pb2.VERDICT_ABSTAINED
     for at, then in ((first, before), (second, proved), (first, before)):
         again = prove(empty, at)
@@ -223,9 +223,9 @@ def test_sparql_and_json_over_http_take_a_revision_and_a_day(tmp_path: Path) -> 
             assert get(f"{address}/sparql", query=query, at="")[0] == 400
             status, body = get(f"{address}/sparql", query=query, **{"valid-on": "2026"})
             assert (status, "no single day" in body) == (400, True)
-            body = json.dumps({"dimension": "certified_under", "at": before}).encode()
+            asked = json.dumps({"dimension": "certified_under", "at": before}).encode()
             request = urllib.request.Request(
-                f"{address}/v1/KnowledgeService/ListStatements", data=body
+                f"{address}/v1/KnowledgeService/ListStatements", data=asked
             )
             with urllib.request.urlopen(request, timeout=30) as response:
                 assert json.load(response) == {}

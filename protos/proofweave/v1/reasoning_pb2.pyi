@@ -789,10 +789,13 @@ class ContrastGoalsResponse(_message.Message):
     REPAIRS_FIELD_NUMBER: _builtins.int
     OPTIMALITY_FIELD_NUMBER: _builtins.int
     REPAIRS_COMPLETE_FIELD_NUMBER: _builtins.int
+    COMPLETE_FIELD_NUMBER: _builtins.int
     kind: Global___ContrastKind.ValueType
     optimality: _builtins.str
     """What is known of the first repair: `optimal`, `best found`, or empty where there is none."""
     repairs_complete: _builtins.bool
+    complete: _builtins.bool
+    """False where a limit cut the comparison: then there may be further differences."""
     @_builtins.property
     def goal(self) -> _common_pb2.Decision:
         """Neither is recorded."""
@@ -817,10 +820,11 @@ class ContrastGoalsResponse(_message.Message):
         repairs: _abc.Iterable[Global___Repair] | None = ...,
         optimality: _builtins.str = ...,
         repairs_complete: _builtins.bool = ...,
+        complete: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["goal", b"goal", "other", b"other"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["differences", b"differences", "goal", b"goal", "kind", b"kind", "optimality", b"optimality", "other", b"other", "repairs", b"repairs", "repairs_complete", b"repairs_complete"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["complete", b"complete", "differences", b"differences", "goal", b"goal", "kind", b"kind", "optimality", b"optimality", "other", b"other", "repairs", b"repairs", "repairs_complete", b"repairs_complete"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1046,15 +1050,18 @@ class Flip(_message.Message):
     CAUSE_FIELD_NUMBER: _builtins.int
     DETAIL_FIELD_NUMBER: _builtins.int
     CHAIN_FIELD_NUMBER: _builtins.int
+    CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
     side: _builtins.int
     """Whose proof it is in: 1 the first, 2 the second."""
     cause: Global___FlipCause.ValueType
     detail: _builtins.str
+    chain_length: _builtins.int
+    """Steps of the whole way."""
     @_builtins.property
     def step(self) -> _common_pb2.ProofStep: ...
     @_builtins.property
     def chain(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ProofStep]:
-        """From this step up to the goal, this step first."""
+        """From this step up to the goal, this step first; of a long way its beginning and its end."""
 
     def __init__(
         self,
@@ -1064,10 +1071,11 @@ class Flip(_message.Message):
         cause: Global___FlipCause.ValueType = ...,
         detail: _builtins.str = ...,
         chain: _abc.Iterable[_common_pb2.ProofStep] | None = ...,
+        chain_length: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["step", b"step"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause", "chain", b"chain", "detail", b"detail", "side", b"side", "step", b"step"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause", "chain", b"chain", "chain_length", b"chain_length", "detail", b"detail", "side", b"side", "step", b"step"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
