@@ -15,6 +15,7 @@ from .certificate import Json, StepList, Witness
 from .clause import Clause
 from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
+from .heads import Heads
 from .inquiry import Inquiry
 from .slice import Call, Slice
 from .verify import table_spans
@@ -106,6 +107,7 @@ def _reach(
     done: set[tuple[bool, Atom]] = set()
     demands: list[Call] = []
     lookups: list[Call] = []
+    heads: dict[Signature, Heads] = {}
     while len(done) < len(answers.used):
         for key, call in list(answers.used.items()):
             if key in done:
@@ -113,7 +115,10 @@ def _reach(
             done.add(key)
             (demands if key[0] else lookups).append(call)
             if key[0]:
-                _walk(call, answers, clauses.get(call.pattern.signature, ()))
+                signature = call.pattern.signature
+                if signature not in heads:
+                    heads[signature] = Heads(clauses.get(signature, ()))
+                _walk(call, answers, heads[signature].meeting(call.pattern))
     return demands, lookups
 
 
