@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from .atom import Atom, Variable, render_term
 from .bodies import Answers, absence_steps, bound_positions, planned, solutions, unify_head
@@ -104,17 +105,15 @@ def _reach(
     Walks every rule of every demand; what it reads is marked in `answers.used` as well. Raises
     NotCovered where the slice was cut.
     """
-    done: set[tuple[bool, Atom]] = set()
+    walked = 0
     demands: list[Call] = []
     lookups: list[Call] = []
     heads: dict[Signature, Heads] = {}
-    while len(done) < len(answers.used):
-        for key, call in list(answers.used.items()):
-            if key in done:
-                continue
-            done.add(key)
-            (demands if key[0] else lookups).append(call)
-            if key[0]:
+    while walked < len(answers.used):
+        for (derived, _), call in list(islice(answers.used.items(), walked, None)):
+            walked += 1
+            (demands if derived else lookups).append(call)
+            if derived:
                 signature = call.pattern.signature
                 if signature not in heads:
                     heads[signature] = Heads(clauses.get(signature, ()))
