@@ -22,6 +22,9 @@ from .rule_code import CodeWriter, Index, write_rule
 Template = tuple[Signature, tuple[int, ...]]
 """An atom in terms of a record: places in it, or `~n` for constant n."""
 
+_DISPATCH_FROM = 8
+"""Rules of one call from which on only those are called whose heads meet its first value."""
+
 _MANY = 200
 """Functions from which on the text keeps them in lists: Python's time to compile nested functions
 grows with their number times the number of names around them."""
@@ -50,10 +53,42 @@ class CompiledGoal:
     bind: Callable[..., Callable[[object], object]]
 
 
+def _calls(writer: CodeWriter, node: Node, number: int, rules: list[str]) -> list[str]:
+    """Write how a node calls its rules: each in turn, or the few whose heads meet its first value.
+
+    Order is kept either way.
+    """
+    each = [f"{rule}(k, out)" for rule in rules]
+    if not node.bound or len(rules) < _DISPATCH_FROM:
+        return each
+    clauses, place = writer.plan.clauses, node.bound[0]
+    firsts = [clauses[rule.number].head.arguments[place] for rule in writer.plan.rules[node]]
+    anything = [
+        rule for rule, first in zip(rules, firsts, strict=True) if isinstance(first, Variable)
+    ]
+    if len(anything) > _DISPATCH_FROM:
+        return each
+    meeting: dict[str, list[str]] = {
+        writer.constant(first): [] for first in firsts if not isinstance(first, Variable)
+    }
+    for rule, first in zip(rules, firsts, strict=True):
+        every = list(meeting) if isinstance(first, Variable) else [writer.constant(first)]
+        for constant in every:
+            meeting[constant].append(rule)
+    listed = [f"{constant}: ({', '.join(found)},)" for constant, found in meeting.items()]
+    writer.dispatches += [
+        f"    d{number} = {{{', '.join(listed)}}}",
+        f"    e{number} = ({''.join(f'{rule}, ' for rule in anything)})",
+    ]
+    value = "k" if len(node.bound) == 1 else "k[0]"
+    return [f"for rule in d{number}.get({value}, e{number}): rule(k, out)"]
+
+
 def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -> list[str]:
     """Write how a node is answered: from its facts and its rules."""
     group = writer.waiting_group(node)
     at = writer.index(node.signature, node.bound)
+    calls = _calls(writer, node, number, rules)
     look = [f"rows = m{at}.get(k)", f"if rows is None: rows = m{at}[k] = l{at}(k)"]
     if group is None:
         lines = writer.begin(f"def n{number}(k):")
@@ -64,7 +99,7 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
             "out = {}",
             *look,
             "for row in rows: out[row] = None",
-            *(f"{rule}(k, out)" for rule in rules),
+            *calls,
             f"rows = t{number}[k] = tuple(out)",
             "return rows",
         ]
@@ -75,7 +110,7 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
         *look,
         "for row in rows:",
         f"    if row not in out.seen: out.seen.add(row); g{group}.append((out, row))",
-        *(f"{rule}(k, out)" for rule in rules),
+        *calls,
     ]
     lines += [f"        {text}" for text in body]
     lines = writer.begin(f"def n{number}(k): return answer{group}({number}, t{number}, k)")
@@ -192,7 +227,7 @@ def _write_text(writer: CodeWriter) -> str:
     ]
     for function in writer.functions:
         lines += _in_lists(function) if in_lists else function
-    ends = [
+    ends = writer.dispatches + [
         f"    starts{plan.group[node]}[{number}] = t{number}, s{number}"
         for node, number in nodes.items()
         if node in plan.recursive

@@ -35,6 +35,7 @@ class CodeWriter:
     operators: dict[Operator, int] = field(default_factory=dict)
     checks: dict[int, tuple[int, ...]] = field(default_factory=dict)
     defining: dict[int, frozenset[int]] = field(default_factory=dict)
+    dispatches: list[str] = field(default_factory=list)
 
     def begin(self, definition: str) -> list[str]:
         lines = [f"    {definition}", "        nonlocal work"]

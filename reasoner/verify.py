@@ -2345,6 +2345,7 @@ class Examination:
         self.policies: list[PolicyText] = []
         self.rules: dict[str, Rule] = {}
         self.rules_by_sign: dict[str, list[Rule]] = {}
+        self.heads: dict[str, tuple[int, Callable[[str], Sequence[Rule]]]] = {}
         self.conclusions: dict[str, tuple[str, ...]] = {}
         self.atoms: dict[str, str] = {}
         self.claims: dict[str, tuple[str, str]] = {}
@@ -3340,7 +3341,7 @@ class Examination:
     def _check_demand(self, demand: Call) -> None:
         rows = demand.answers.rows.get(demand.sign, {})
         self.reading = {}
-        for rule in self.rules_by_sign.get(demand.sign, ()):
+        for rule in self.rules_meeting(demand.sign, demand.pattern):
             bindings = unify_head(rule.head, demand.pattern)
             if bindings is None:
                 continue
@@ -3357,6 +3358,16 @@ class Examination:
                         "which is not among the answers",
                     )
         self.reads[demand.sign, demand.pattern] = list(self.reading)
+
+    def rules_meeting(self, sign: str, pattern: Arguments) -> Sequence[Rule]:
+        """Give the rules for a predicate whose heads may unify with a call, in order."""
+        rules = self.rules_by_sign.get(sign, ())
+        if not pattern or pattern[0] is None or len(rules) < 2:
+            return rules
+        known = self.heads.get(sign)
+        if known is None or known[0] != len(rules):
+            known = self.heads[sign] = len(rules), by_first_constant(rules)
+        return known[1](pattern[0])
 
     @staticmethod
     def _binds_head(rule: Rule, bindings: Bindings) -> bool:
@@ -3933,7 +3944,6 @@ class Derivation:
 
     def _derive(self, goal: Ground) -> None:
         rules = self.examination.rules_by_sign
-        named: dict[str, Callable[[str], Sequence[Rule]]] = {}
         tables: dict[Ground, dict[Arguments, None]] = {}
         waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
@@ -3943,10 +3953,7 @@ class Derivation:
             if key not in tables:
                 tables[key] = dict.fromkeys(self.facts.matching(sign, pattern))
                 waiting[key] = []
-                first = pattern[0] if pattern else None
-                if first is not None and sign not in named:
-                    named[sign] = by_first_constant(rules[sign])
-                for rule in rules[sign] if first is None else named[sign](first):
+                for rule in self.examination.rules_meeting(sign, pattern):
                     bindings = unify_head(rule.head, pattern)
                     if bindings is not None and (rule.body or rule.head_names <= bindings.keys()):
                         tasks.append((rule, rule.plan(bindings), 0, bindings, key, ()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from .atom import Atom, Variable, render_term
 from .bodies import (
@@ -23,6 +24,7 @@ from .certificate import Json, StepList, Witness
 from .clause import Clause
 from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
+from .heads import Heads
 from .inquiry import Inquiry
 from .prelude import ALIAS, DECLARATIONS, SAME_AS
 from .slice import Call, Slice
@@ -132,17 +134,19 @@ def _reach(
     Walks every rule of every demand; what it reads is marked in `answers.used` as well. Raises
     NotCovered where the slice was cut.
     """
-    done: set[tuple[bool, Atom]] = set()
+    walked = 0
     demands: list[Call] = []
     lookups: list[Call] = []
-    while len(done) < len(answers.used):
-        for key, call in list(answers.used.items()):
-            if key in done:
-                continue
-            done.add(key)
-            (demands if key[0] else lookups).append(call)
-            if key[0]:
-                _walk(call, answers, clauses.get(call.pattern.signature, ()))
+    heads: dict[Signature, Heads] = {}
+    while walked < len(answers.used):
+        for (derived, _), call in list(islice(answers.used.items(), walked, None)):
+            walked += 1
+            (demands if derived else lookups).append(call)
+            if derived:
+                signature = call.pattern.signature
+                if signature not in heads:
+                    heads[signature] = Heads(clauses.get(signature, ()))
+                _walk(call, answers, heads[signature].meeting(call.pattern))
     return demands, lookups
 
 

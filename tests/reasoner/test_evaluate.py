@@ -461,3 +461,33 @@ def test_policies_with_one_digest_and_other_clauses_are_not_mixed_up() -> None:
     mixed = replace(other, digest=one.digest)
     assert [str(a) for a in evaluate(one, goal, base, valid_on=None).answers] == ["p(a)"]
     assert [str(a) for a in evaluate(mixed, goal, base, valid_on=None).answers] == ["p(b)"]
+
+
+@pytest.mark.parametrize("count", [7, 8, 30, 300])
+@pytest.mark.parametrize("last", ["", "p(n{}, Z) :- p(n0, Z)."])
+def test_calls_that_pick_rules_by_their_head_answer_as_the_whole(count: int, last: str) -> None:
+    rules = "\n".join(
+        [
+            "p(X, anyone) :- vip(X).",
+            *(f"p(n{n}, Y) :- q(Y, {n % 5})." for n in range(count)),
+            *(f"p(n{n}, n{n + 1})." for n in range(0, count, 3)),
+            last.format(count - 1),
+            "p(X, Y) :- also(X, Y).",
+            "-p(n1, Y) :- q(Y, 3).",
+        ]
+    )
+    stated = " ".join(f"q(v{n}, {n % 7})." for n in range(20))
+    facts = f"{stated} vip(n2). vip(m). also(n3, x). also(m, y)."
+    policy, base = parse_policy(rules, name="policy"), _base(facts)
+
+    def answers(goal: str) -> set[str]:
+        found = evaluate(policy, parse_atom(goal), base, valid_on=DAY)
+        return {str(atom) for atom in found.answers}
+
+    whole = answers("p(X, Y)")
+    for name in [*(f"n{n}" for n in range(count)), "m", "nobody"]:
+        wanted = {text for text in whole if text.startswith(f"p({name},")}
+        assert answers(f"p({name}, Y)") == wanted
+        for text in sorted(wanted)[:3]:
+            assert answers(text) == {text}
+    assert len(whole) > count
