@@ -19,7 +19,14 @@ from .dimension import Dimension, dimension_to_json
 from .document import Document
 from .errors import AlreadyExists, DocumentRejected, NotFound
 from .log import Event, Log
-from .records import DocumentRecord, EventKind, PolicyRecord, document_form, statement_row
+from .records import (
+    DocumentRecord,
+    EventKind,
+    PolicyRecord,
+    document_form,
+    is_run_of,
+    statement_row,
+)
 from .schema import create_tables, drop_tables, is_current
 from .store import Present, Store, no_document, standing_record
 
@@ -247,6 +254,7 @@ class Journal:
     def retract_run(self, extractor: str, *, source_sha256: str | None = None) -> int:
         """Withdraw all that an extractor has read so far, in one document if given.
 
+        Its id stands for it whatever model and packs it read with, see `is_run_of`.
         Reading again with that extractor does not bring it back; another one may read the same.
         Raises NotFound, naming the extractors there are, where it has read nothing.
         """
@@ -254,10 +262,10 @@ class Journal:
             if source_sha256 is not None:
                 standing_record(self._store, source_sha256)
             extractors = self._store.extractors(source_sha256=source_sha256)
-            if extractor not in extractors:
+            if not any(is_run_of(found, extractor) for found in extractors):
                 raise NotFound(
                     f"no extractor {extractor!r} has read what stands; "
-                    f"expected one of: {', '.join(extractors) or '(none)'}"
+                    f"expected one of: {'; '.join(extractors) or '(none)'}"
                 )
             return self._append(
                 EventKind.RUN_RETRACTED,
