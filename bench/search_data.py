@@ -53,12 +53,12 @@ def load_corpus(name: str, folder: Path, *, train: bool) -> Corpus:
             rows = read_lines(folder / "train_with_context.jsonl.gz")
             return _contexts(name, "train, 500 with contexts", rows, [])
         case "2wikimultihopqa", False:
-            pages = [(row["title"], row["text"]) for row in _json(folder / "corpus.json.gz")]
+            pages = [(row["title"], row["text"]) for row in read_json(folder / "corpus.json.gz")]
             rows = read_lines(folder / "dev_questions.jsonl.gz")
             supported = [row for row in rows if row["support_in_corpus"]]
             return _contexts(name, "dev, shared half, supported by the corpus", supported, pages)
         case "hotpotqa", _:
-            corpus = _json(folder / "train100_corpus.json")
+            corpus = read_json(folder / "train100_corpus.json")
             pages = [(title, " ".join(sentences)) for title, sentences in corpus.items()]
             file = "train100_distractor.jsonl" if train else "dev_distractor.jsonl"
             split = "train, 100" if train else "dev distractor, shared half"
@@ -136,7 +136,8 @@ def read_lines(file: Path) -> list[Any]:
     return [json.loads(line) for line in _text(file).splitlines()]
 
 
-def _json(file: Path) -> Any:  # what the file holds
+def read_json(file: Path) -> Any:  # what the file holds
+    """Read a JSON file, gzipped or not."""
     return json.loads(_text(file))
 
 
