@@ -48,7 +48,7 @@ def test_what_is_found_is_what_passes_every_test(
 
 @given(st.integers(-10, 900), st.integers(-10, 900), st.sampled_from([("<", ">"), ("<=", ">=")]))
 def test_blocks_hold_what_lies_between(low: int, high: int, operators: tuple[str, str]) -> None:
-    values = [Fraction(n, 2) for n in range(0, 5 * BLOCK)]
+    values = [Fraction(n, 2) for n in range(5 * BLOCK)]
     wanted = Range("d", ((operators[1], Fraction(low, 3)), (operators[0], Fraction(high, 3))))
     found = _found(OrderedValues(values), wanted)
     assert sorted(found) == [v for v in values if wanted.truth(v) is Truth.TRUE]  # type: ignore[type-var]
