@@ -6,9 +6,15 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .constraint import Constraint
 from .dimension import value_label
-from .lattice import Constraint, LatticeIndex
+from .lattice import LatticeIndex
 from .poset import places
+from .qualified import View
+from .statement import Entity
+
+CROSS = "/"
+"""Stands between the dimensions of a cross-reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +52,36 @@ class Concepts:
 def context_of(
     index: LatticeIndex, dimensions: Iterable[str], *, valid_on: datetime.date | None = None
 ) -> Context:
-    """Take every value of `dimensions` as an attribute: being at or below it."""
-    attributes = [
-        Constraint(dimension, value)
-        for dimension in sorted(set(dimensions))
-        for value, _ in index.values(dimension)
-    ]
-    satisfying = [index.meet([attribute], valid_on=valid_on) for attribute in attributes]
+    """Take every value of `dimensions` as an attribute: being at or below it.
+
+    `owner/country` is a cross-reference: being at or below a country is then an attribute of those
+    whose owner is; any number of steps, all but the last through entities.
+    """
+    attributes: list[Constraint] = []
+    satisfying: list[tuple[str, ...]] = []
+    for path in sorted(set(dimensions)):
+        *steps, last = path.split(CROSS)
+        for value, _ in index.values(last):
+            names = index.meet([Constraint(last, value)], valid_on=valid_on)
+            for step in reversed(steps):
+                names = _referring(index, step, names, valid_on)
+            if names or not steps:
+                attributes.append(Constraint(path, value))
+                satisfying.append(names)
     instances = sorted({name for names in satisfying for name in names})
     bit = {name: 1 << i for i, name in enumerate(instances)}
     extents = tuple(sum(bit[name] for name in names) for names in satisfying)
     return Context(tuple(instances), tuple(attributes), extents)
+
+
+def _referring(
+    index: LatticeIndex, dimension: str, names: Iterable[str], valid_on: datetime.date | None
+) -> tuple[str, ...]:
+    """Give the instances that have one of the names as value of a dimension, sorted."""
+    wanted = [Constraint(dimension, Entity(name)) for name in names]
+    if not wanted:
+        return ()
+    return tuple(index.answers(wanted, view=View(valid_on), union=True))
 
 
 def find_concepts(context: Context, *, limit: int = 10_000) -> Concepts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from .dimension import DimensionKind, dimension_from_json
-from .lattice_checkpoint import NEVER, CheckpointWriter, point_key, split_key
+from .lattice_checkpoint import NEVER, CheckpointWriter, dimension_prefix, point_key, split_key
 from .placements import CERTAIN, Placements
 from .quantity import format_number
 from .statement import TaxonClass
@@ -38,6 +39,12 @@ class _Read:
     points: array[int] = field(default_factory=lambda: array("I"))
     qualified: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     confidences: dict[Fraction, int] = field(default_factory=lambda: {CERTAIN: 0})
+
+    def qualify(self, subject: str, key: str, begin: int, end: int, confidence: Fraction) -> None:
+        """Note a statement that holds for a time only, or is doubted."""
+        place = self.confidences.setdefault(confidence, len(self.confidences))
+        row = (self.keys[key], self.subjects[subject], begin, end, place)
+        self.qualified.append(row)
 
 
 def build_checkpoint(store: Store, path: Path, *, revision: int, link: str) -> None:
@@ -77,14 +84,25 @@ def build_checkpoint(store: Store, path: Path, *, revision: int, link: str) -> N
         found.run_optimize()
         return found
 
+    nearby: dict[str, BitMap] = {}  # of one dimension: the keys of its points are neighbours
+
     def below(key: str) -> bytes:
         if len(lower.get(key, ())) < 2 and key in read.keys:
             return b""
-        found = BitMap.union(*map(stated, lower[key])) if lower[key] else BitMap()
+        if not nearby.keys() >= set(lower[key]):
+            nearby.clear()
+            prefix = dimension_prefix(split_key(key)[0])
+            at = bisect_left(keys, prefix)
+            while at < len(keys) and keys[at].startswith(prefix):
+                nearby[keys[at]] = stated(keys[at])
+                at += 1
+        found = BitMap.union(*(nearby[other] for other in lower[key]))
         found.run_optimize()
         return found.serialize()
 
     def rows(key: str) -> bytes:
+        if not qualified:
+            return b""
         number = read.keys.get(key)
         found = sorted(qualified.get(number, ())) if number is not None else ()
         return array("i", (item for row in found for item in row)).tobytes()
@@ -121,30 +139,24 @@ def _read(placements: Placements) -> _Read:
     read = _Read()
     gone = placements.withdrawn()
     doubtful = placements.doubtful()
-    rows = placements.every()
+    special = gone | doubtful.keys()
+    rows = placements.lasting()
     while chunk := rows.fetchmany(_AT_ONCE):
-        _, subjects, keys, begins, ends = zip(*chunk, strict=True)
-        if not any(begins) and not any(ends) and not gone and not doubtful:
+        subjects, keys, numbers = zip(*chunk, strict=True)
+        if not special or special.isdisjoint(numbers):
             read.instances.extend(map(read.subjects.__getitem__, subjects))
             read.points.extend(map(read.keys.__getitem__, keys))
             continue
-        for number, subject, key, begin, end in chunk:
-            if number in gone:
-                continue
-            confidence = doubtful.get(number, CERTAIN)
-            if begin is None and end is None and confidence == CERTAIN:
+        for subject, key, number in chunk:
+            if number in doubtful and doubtful[number] != CERTAIN:
+                read.qualify(subject, key, 0, NEVER, doubtful[number])
+            elif number not in gone:
                 read.instances.append(read.subjects[subject])
                 read.points.append(read.keys[key])
-                continue
-            read.qualified.append(
-                (
-                    read.keys[key],
-                    read.subjects[subject],
-                    day_number(begin, 0),
-                    day_number(end, NEVER),
-                    read.confidences.setdefault(confidence, len(read.confidences)),
-                )
-            )
+    for subject, key, number, begin, end in placements.bounded():
+        if number not in gone:
+            days = day_number(begin, 0), day_number(end, NEVER)
+            read.qualify(subject, key, *days, doubtful.get(number, CERTAIN))
     return read
 
 

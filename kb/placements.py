@@ -38,13 +38,21 @@ class Placements:
         finally:
             self._connection.execute("COMMIT")
 
-    def every(self) -> sqlite3.Cursor:
-        """Give (number, subject, key of the point, first day, day after the last) of statements.
+    def lasting(self) -> sqlite3.Cursor:
+        """Give (subject, key of the point, number) of the statements that hold always.
 
         Those whose evidence was all retracted are among them: see `withdrawn`.
         """
         return self._connection.execute(
-            f"SELECT key, subject, {_KEY}, valid_start, valid_end FROM statement WHERE {_PLAIN}"
+            f"SELECT subject, {_KEY}, key FROM statement WHERE {_PLAIN}"
+            " AND valid_start IS NULL AND valid_end IS NULL"
+        )
+
+    def bounded(self) -> sqlite3.Cursor:
+        """Give the same, first day and day after the last of the statements that do not."""
+        return self._connection.execute(
+            f"SELECT subject, {_KEY}, key, valid_start, valid_end FROM statement WHERE {_PLAIN}"
+            " AND (valid_start IS NOT NULL OR valid_end IS NOT NULL)"
         )
 
     def dimension_forms(self) -> dict[str, str]:

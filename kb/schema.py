@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS evidence (
 CREATE INDEX IF NOT EXISTS evidence_document ON evidence (document);
 CREATE INDEX IF NOT EXISTS evidence_asserted ON evidence (asserted);
 CREATE INDEX IF NOT EXISTS evidence_retracted ON evidence (retracted) WHERE retracted NOT NULL;
+CREATE INDEX IF NOT EXISTS evidence_doubtful ON evidence (statement) WHERE confidence <> '1';
 CREATE TABLE IF NOT EXISTS rejection (
     source_sha256 TEXT NOT NULL, reason TEXT NOT NULL, text TEXT NOT NULL,
     PRIMARY KEY (source_sha256, reason, text)

@@ -10,7 +10,7 @@ The header names dimensions, or a mapping in YAML says what the columns mean:
       Remarks: null                    not imported
     valid_from: From                   columns with the first and the last day of validity
     valid_until: Until
-    confidence: Certainty              column with a number from 0 to 1; empty: the source asserts it
+    confidence: Certainty              column with a number from 0 to 1; else 1
 
 A table of triples names the columns of dimension and value instead; `delimiter` and `header` are
 given where the file does not show them, `kind` for dimensions not listed:

@@ -33,12 +33,15 @@ def concepts(
 ) -> None:
     """List formal concepts: maximal groups of entities with everything that they share.
 
+    A cross-reference such as insured_by/registered_country asks what holds of the entity named.
+
     \b
     Examples:
       proofweave lattice concepts activity audit_rating --kb kb
+      proofweave lattice concepts activity insured_by/registered_country --kb kb
       proofweave lattice concepts activity --kb kb --members 2 --valid-on 2026-03-01 --json
     """
-    from kb.concepts import context_of, find_concepts
+    from kb.concepts import CROSS, context_of, find_concepts
     from kb.dimension import value_label
     from kb.lattice import LatticeIndex
 
@@ -46,6 +49,7 @@ def concepts(
     from ..translate import day_of, dimension_of
 
     day = day_of(valid_on, field="--valid-on")
+    asked = sorted({step for name in names for step in name.split(CROSS)})
     settings = settings_of(config)
     with connect(target(server, kb, token, settings), settings) as services:
         request = knowledge_pb2.ListDimensionsRequest()
@@ -55,10 +59,10 @@ def concepts(
         }
         index = LatticeIndex(known.values())
         stated = set()
-        for statement in stated_in(services.knowledge, sorted(set(names))):
+        for statement in stated_in(services.knowledge, asked):
             index.add(statement)
             stated.add(statement.dimension)
-    unknown = sorted(set(names) - set(known) - stated)
+    unknown = sorted(set(asked) - set(known) - stated)
     if unknown:
         raise RequestRejected(unknown_dimensions(unknown, known))
     found = find_concepts(context_of(index, names, valid_on=day), limit=limit)
@@ -85,7 +89,7 @@ def concepts(
         entities = ", ".join(concept.extent[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
         console().print(f"{len(concept.extent)}: {entities or 'no entity'}", style="bold")
         for item in concept.intent:
-            order = known.get(item.dimension)
+            order = known.get(item.dimension.rpartition(CROSS)[2])
             if order is None or not any(  # what a more special value implies goes without saying
                 other.dimension == item.dimension
                 and other.value != item.value

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.concepts import Context, context_of, find_concepts
+from kb.constraint import Constraint
 from kb.dimension import define_taxonomy, value_label
-from kb.lattice import Constraint, LatticeIndex
+from kb.lattice import LatticeIndex
 from kb.statement import Entity, Statement, TaxonClass
 
 ATTRIBUTES = tuple(Constraint("d", Fraction(i)) for i in range(5))
@@ -61,3 +62,48 @@ def test_concepts_span_dimensions_and_their_hierarchy() -> None:
     assert shared["b", "c"] == {"kind vehicle", "kind ship"}
     assert shared["b",] == {"kind vehicle", "kind ship", "owner X"}
     assert len(shared) == len(found.concepts) == 7
+
+
+COUNTRY = define_taxonomy("country", [("France", "EU"), ("Spain", "EU"), ("EU", "world")])
+names = st.sampled_from("abcd")
+stated = st.one_of(
+    st.builds(lambda x, y: Statement(x, "owner", Entity(y)), names, names),
+    st.builds(
+        lambda x, label: Statement(x, "country", TaxonClass(label)),
+        names,
+        st.sampled_from(["France", "Spain", "EU"]),
+    ),
+)
+
+
+@given(st.lists(stated, max_size=10))
+def test_a_cross_reference_holds_of_those_whose_value_it_holds_of(known: list[Statement]) -> None:
+    index = LatticeIndex([COUNTRY])
+    for statement in known:
+        index.add(statement)
+    context = context_of(index, ["owner/country", "owner/owner/country", "country"])
+    country = {
+        (s.subject, label)
+        for s in known
+        if isinstance(s.value, TaxonClass)
+        for label in ("France", "Spain", "EU", "world")
+        if COUNTRY.leq(s.value, TaxonClass(label))
+    }
+    owners = {(s.subject, s.value.name) for s in known if isinstance(s.value, Entity)}
+    through = {(x, label) for x, y in owners for z, label in country if y == z}
+    twice = {(x, label) for x, y in owners for z, label in through if y == z}
+    found = {
+        (attribute.dimension, name, value_label(attribute.value))
+        for attribute, extent in zip(context.attributes, context.extents, strict=True)
+        for i, name in enumerate(context.instances)
+        if extent >> i & 1
+    }
+    assert found == {
+        (path, x, label)
+        for path, pairs in (
+            ("country", country),
+            ("owner/country", through),
+            ("owner/owner/country", twice),
+        )
+        for x, label in pairs
+    }

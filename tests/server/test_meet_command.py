@@ -1,4 +1,4 @@
-"""`proofweave lattice meet` and `compare` over entities: the whale of the sea, and none of the land.
+"""`proofweave lattice meet` of entities: the whale of the sea, and none of the land.
 
 The example is LatWeave's (arXiv 2609.27225); the animals and their table are our own.
 """
