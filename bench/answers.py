@@ -170,12 +170,13 @@ def _ask(
         "verified": None,
         "result": "abstained",
     }
-    reading = read_question(asked.question, knowledge)
+    known = knowledge.at()
+    reading = read_question(asked.question, knowledge.grammar, known)
     if isinstance(reading, PlanRejected):
         record["open"] = [["OUT_OF_SCOPE", reading.message, ""]]
         return record | {"ms": round((time.perf_counter() - started) * 1000, 1)}
     budget = Budget(deadline_ms=DEADLINE_MS, clock=time.monotonic)
-    decision = answer_question(reading, knowledge, valid_on=valid_on, engine="auto", budget=budget)
+    decision = answer_question(reading, known, valid_on=valid_on, engine="auto", budget=budget)
     elapsed = (time.perf_counter() - started) * 1000
     record |= {
         "plan": reading.plan.understood_as,

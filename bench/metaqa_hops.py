@@ -181,7 +181,7 @@ class _Stated:
     """The statements of a base as facts of a program."""
 
     def __init__(self, base: KnowledgeBase) -> None:
-        self._asserted = base.asserted(revision=base.revision)
+        self._asserted = base.asserted()
 
     def predicates(self) -> Iterable[str]:
         return [name for name, _ in self._asserted.dimensions()]
