@@ -218,7 +218,9 @@ def main() -> None:
     """Parse the command line, run, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--sizes", default="1000,10000,100000,1000000", help="hyperedges, by commas")
+    parser.add_argument(
+        "--sizes", default="1000,10000,100000,1000000", help="hyperedges, by commas"
+    )
     parser.add_argument("--dataset", choices=horn_programs.KINDS, help="only this kind of program")
     parser.add_argument("--hypergraph", type=Path, help="measure this JSON or .npz file instead")
     parser.add_argument("--clingo", default="rules,aspif,text", help="ways in, by commas; or none")

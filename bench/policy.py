@@ -255,9 +255,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.measure is not None:
         what, place, size = options.measure
-        found = (
-            measure_clingo(int(size)) if what == "clingo" else measure(Path(place), int(size))
-        )
+        found = measure_clingo(int(size)) if what == "clingo" else measure(Path(place), int(size))
         print(json.dumps(found))
         return
     with TemporaryDirectory() as directory:

@@ -158,6 +158,7 @@ def _one_of(name: str, allowed: Collection[str]) -> str:
     listed = ", ".join(sorted(allowed))
     return f"one of {listed}" + (f"; nearest is {near!r}" if near else "")
 
+
 def nearest(name: str, known: Collection[str]) -> str | None:
     """Give the known name nearest to a misspelt one, or None if none is near."""
     folded = {candidate.casefold(): candidate for candidate in sorted(known)}

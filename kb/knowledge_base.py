@@ -391,9 +391,7 @@ class KnowledgeBase:
 
     # ---- verdicts
 
-    def record_verdict(
-        self, certificate: bytes, receipt: Mapping[str, object]
-    ) -> VerdictRecord:
+    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> VerdictRecord:
         """Store a certificate with the receipt that went with it, and give the record."""
         return self._verdicts.record_verdict(certificate, receipt)
 

@@ -74,9 +74,7 @@ class VerdictLog:
         with self._lock:
             return self._log.revision
 
-    def record_verdict(
-        self, certificate: bytes, receipt: Mapping[str, object]
-    ) -> VerdictRecord:
+    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> VerdictRecord:
         """Store a certificate and the receipt that went with it, and give the record."""
         digest = hashlib.sha256(certificate).hexdigest()
         with self._lock, self._log.transaction():

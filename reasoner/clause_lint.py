@@ -42,7 +42,6 @@ from .magic import (
 )
 from .prelude import UNDER
 
-
 _AT_ONCE = 128
 """How many names are compared with all others at once; bounds the memory."""
 

@@ -46,7 +46,9 @@ def trace(program: HornProgram, firing: Firing, goal: int) -> tuple[Step, ...]:
     """
     needed = _needed(program, firing, goal)
     ordered = needed[np.argsort(firing.ranks[needed])]
-    return tuple(map(Step._make, zip(ordered.tolist(), firing.clauses[ordered].tolist())))
+    return tuple(
+        map(Step._make, zip(ordered.tolist(), firing.clauses[ordered].tolist(), strict=True))
+    )
 
 
 def _needed(program: HornProgram, firing: Firing, goal: int) -> IntArray:
@@ -108,9 +110,7 @@ def certify(
     part = focus(program, goal, given=sorted(frozen.union(used)), expired=expired)
     candidates = part.narrow(loose)
     turns = sorted(candidates, reverse=True)
-    kept = ordered_deletion(
-        part.program, part.goal, part.firing, candidates=turns, expired=expired
-    )
+    kept = ordered_deletion(part.program, part.goal, part.firing, candidates=turns, expired=expired)
     closed, stated = part.firing, set(part.program.given.tolist())
     found = part.narrow(used)
     if len(kept) < len(candidates):

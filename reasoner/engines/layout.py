@@ -79,9 +79,7 @@ def lay_out(program: HornProgram, kernel: ModuleType) -> Layout:
         numbers = np.full(program.atom_count, -1, np.int32)
         names = np.empty(program.atom_count, np.int32)
         tails, heads = np.empty_like(tails), np.empty_like(heads)
-        kernel.renumber(
-            starts, program.tails, program.heads, numbers, names, tails, heads
-        )
+        kernel.renumber(starts, program.tails, program.heads, numbers, names, tails, heads)
     index = index_arrays(program.atom_count, starts, tails, kernel)
     return Layout(heads, index, lengths, numbers, names)
 
