@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from math import lcm
 
 from .bits import members
-from .engines.linear import UNDERIVED, Firing, fire, focus
+from .engines.linear import UNDERIVED, fire, focus, tails_of
+from .expiry import Expired, never
 from .horn import HornProgram
 from .pruning import ordered_deletion
 
@@ -48,7 +49,7 @@ def abduce(
     costs: Mapping[int, Fraction | int],
     *,
     limit: int = 1,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> Abduction:
     """Find the `limit` cheapest inclusion-minimal sets of candidates that derive `goal`.
 
@@ -115,7 +116,7 @@ class _Search:
         kept = ordered_deletion(program, goal, fire(program), candidates=turns)
         self.greedy = sum(1 << bit for bit, atom in enumerate(loose) if atom in kept)
 
-    def run(self, expired: Callable[[], bool]) -> Iterator[int]:
+    def run(self, expired: Expired) -> Iterator[int]:
         """Give minimal sets from the cheapest on; stops early once `expired` is true."""
         while not expired():
             chosen = self._cheapest_hitting(expired)
@@ -125,24 +126,29 @@ class _Search:
                 self.barred.append(chosen)
                 yield chosen
             else:
-                self.cuts.append(self._cut(chosen))
-
-    def _close(self, mask: int) -> Firing:
-        atoms = [self.loose[bit] for bit in members(mask)]
-        return fire(self.program, given=sorted(self.frozen + atoms), goal=self.goal)
+                self.cuts.append(self._cut(chosen, expired))
 
     def _derives(self, mask: int) -> bool:
-        return int(self._close(mask).clauses[self.goal]) != UNDERIVED
+        given = sorted(self.frozen + [self.loose[bit] for bit in members(mask)])
+        firing = fire(self.program, given=given, goal=self.goal)
+        return int(firing.clauses[self.goal]) != UNDERIVED
 
-    def _cut(self, chosen: int) -> int:
-        """Give a minimal set of candidates that every solution has to hit, none of it chosen."""
+    def _cut(self, chosen: int, expired: Expired) -> int:
+        """Give a minimal set of candidates that every solution has to hit, none of it chosen.
+
+        Once `expired`, the set is still to be hit, but need not be minimal.
+        """
+        atoms = [self.loose[bit] for bit in members(chosen)]
+        growing = _Growing(self.program, self.goal, self.frozen + atoms)
         grown = chosen
         for bit in sorted(members(self.everything & ~chosen), key=lambda bit: -self.weights[bit]):
-            if not self._derives(grown | 1 << bit):
+            if expired():
+                break
+            if growing.add(self.loose[bit]):
                 grown |= 1 << bit
         return self.everything & ~grown
 
-    def _cheapest_hitting(self, expired: Callable[[], bool]) -> int | None:
+    def _cheapest_hitting(self, expired: Expired) -> int | None:
         """Give the lightest set that hits all cuts and holds no barred set; depth first, bounded.
 
         None where there is none, or once `expired`.
@@ -180,3 +186,52 @@ class _Search:
                 taken |= cut
                 total += min(self.weights[bit] for bit in members(cut))
         return total
+
+
+class _Growing:
+    """A closure that does not hold the goal, to which atoms are added while it does not.
+
+    An addition that the goal would follow from is undone. All that stay cost one closure together.
+    """
+
+    def __init__(self, program: HornProgram, goal: int, given: Sequence[int]) -> None:
+        rows = program.rows
+        self.goal = goal
+        self.heads = rows.heads
+        self.missing = rows.tail_lengths.copy()
+        index = tails_of(program)
+        self.starts, self.occurrences = index.starts, index.clauses
+        self.derived = bytearray(program.atom_count)
+        holds = self._spread([*given, *(rows.heads[clause] for clause in rows.free)])
+        assert holds, "the goal does not follow yet"
+
+    def add(self, atom: int) -> bool:
+        """Add an atom unless the goal would follow, and give whether it is added."""
+        return self._spread([atom])
+
+    def _spread(self, atoms: Iterable[int]) -> bool:
+        queue: list[int] = []
+        counted: list[int] = []
+        derived, missing, heads, goal = self.derived, self.missing, self.heads, self.goal
+        for atom in atoms:
+            if not derived[atom]:
+                derived[atom] = 1
+                queue.append(atom)
+        for atom in queue:
+            if atom == goal:
+                break
+            for clause in self.occurrences[self.starts[atom] : self.starts[atom + 1]]:
+                missing[clause] -= 1
+                counted.append(clause)
+                if not missing[clause]:
+                    head = heads[clause]
+                    if not derived[head]:
+                        derived[head] = 1
+                        queue.append(head)
+        else:
+            return True
+        for clause in counted:
+            missing[clause] += 1
+        for atom in queue:
+            derived[atom] = 0
+        return False

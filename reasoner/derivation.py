@@ -46,7 +46,9 @@ def trace(program: HornProgram, firing: Firing, goal: int) -> tuple[Step, ...]:
     """
     needed = _needed(program, firing, goal)
     ordered = needed[np.argsort(firing.ranks[needed])]
-    return tuple(map(Step._make, zip(ordered.tolist(), firing.clauses[ordered].tolist())))
+    return tuple(
+        map(Step._make, zip(ordered.tolist(), firing.clauses[ordered].tolist(), strict=True))
+    )
 
 
 def _needed(program: HornProgram, firing: Firing, goal: int) -> IntArray:

@@ -43,7 +43,8 @@ def ordered_deletion(
     `firing` closes the program, all of whose atoms are derivable from the given ones, which include
     the candidates. Raises EngineTimedOut soon after `expired` turns true. Source: Marques-Silva,
     Janota and Mencia, Minimal sets on propositional formulae (2017), section 4 (deletion); the
-    repair follows Gupta, Mumick and Subrahmanian, Maintaining views incrementally (1993), section 7.
+    repair follows Gupta, Mumick and Subrahmanian, Maintaining views incrementally (1993),
+    section 7.
     """
     turns = list(candidates)
     network = _Network(program, goal, firing, expired)
@@ -132,7 +133,7 @@ class _Network:
             if len(once) < len(tail):
                 self.tails[clause] = once
                 self._repeats = True
-        singles = np.arange(program.clause_count + 1)
+        singles = np.arange(program.clause_count + 1, dtype=np.int32)
         self._clauses = index_lists(program.atom_count, singles, program.heads)
         self._uses = index_lists(program.atom_count, program.tail_starts, program.tails)
         self.forced: set[int] = set()
@@ -190,7 +191,7 @@ class _Network:
                     stack.append(premise)
 
     def drop(self, candidates: list[int]) -> tuple[bool, int]:
-        """Drop given atoms unless the goal is lost; give whether it is, and how much was visited."""
+        """Drop given atoms unless the goal is lost; give whether it is and what was visited."""
         why: dict[int, int] = {}
         broken: set[int] = set()
         order = []

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]  # no stubs exist
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -21,16 +21,17 @@ from .propagation import GIVEN, UNDERIVED, Integers
 AHEAD = 16
 """How many entries of a queue lie between two stages of asking for memory."""
 
+_Unsigned: Any = np.uint64  # compiled away; as a type it would not mix with plain integers
+
 
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     try:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:  # nowhere to keep the cache, such as a read-only installation
-        return njit(nogil=True)(function)  # type: ignore[no-any-return]  # numba has no types
+        return njit(nogil=True)(function)
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
-def _prefetch(_context: Any, array: Any, place: Any) -> Any:  # numba has no types
+def _write_prefetch(_context: Any, array: Any, _place: Any) -> Any:  # numba has no types
     """Ask for `array[place]` to be brought into cache; changes nothing."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -38,12 +39,16 @@ def _prefetch(_context: Any, array: Any, place: Any) -> Any:  # numba has no typ
         pointer = builder.bitcast(builder.gep(found.data, [arguments[1]]), cgutils.voidptr_t)
         number = ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
-        call = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
+        declare: Any = cgutils.get_or_insert_function
+        call = declare(builder.module, shape, "llvm.prefetch.p0i8")
         read, keep, for_data = (ir.Constant(number, value) for value in (0, 3, 1))
         builder.call(call, [pointer, read, keep, for_data])
         return context.get_dummy_value()
 
     return types.void(array, types.uintp), generate
+
+
+_prefetch: Any = intrinsic(_write_prefetch)
 
 
 @_compile
@@ -55,23 +60,23 @@ def index_tails(
     `starts` comes zeroed, one longer than there are atoms; afterwards the clauses of atom `a` are
     `occurrences[starts[a]:starts[a + 1]]`. A counting sort: linear.
     """
-    one = np.uint64(1)
-    atoms = np.uint64(len(starts) - 1)
-    clauses = np.uint64(len(tail_starts) - 1)
-    place = np.uint64(len(tails))
+    one = _Unsigned(1)
+    atoms = _Unsigned(len(starts) - 1)
+    clauses = _Unsigned(len(tail_starts) - 1)
+    place = _Unsigned(len(tails))
     for position in range(place):
-        starts[np.uint64(tails[position]) + one] += 1
+        starts[_Unsigned(tails[position]) + one] += 1
     for atom in range(atoms):
         starts[atom + one] += starts[atom]
     for back in range(clauses):
         clause = clauses - one - back
-        first = np.uint64(tail_starts[clause])
+        first = _Unsigned(tail_starts[clause])
         while place > first:
             place -= one
-            atom = np.uint64(tails[place]) + one
+            atom = _Unsigned(tails[place]) + one
             row = starts[atom] - 1
             starts[atom] = row
-            occurrences[np.uint64(row)] = np.int32(clause)
+            occurrences[_Unsigned(row)] = np.int32(clause)
     for atom in range(atoms):
         starts[atom] = starts[atom + one]
     starts[atoms] = np.int32(len(tails))
@@ -89,15 +94,16 @@ def renumber(
 ) -> None:
     """Number atoms in the order in which clauses first name them, those never named last.
 
-    `numbers` comes filled with -1; afterwards `numbers[atom]` is its number and `names` the inverse.
+    `numbers` comes filled with -1; afterwards `numbers[atom]` is its number, and `names` the
+    inverse.
     """
-    one = np.uint64(1)
-    count = np.uint64(0)
-    place = np.uint64(0)
-    for clause in range(np.uint64(len(heads))):
-        end = np.uint64(tail_starts[clause + one])
+    one = _Unsigned(1)
+    count = _Unsigned(0)
+    place = _Unsigned(0)
+    for clause in range(_Unsigned(len(heads))):
+        end = _Unsigned(tail_starts[clause + one])
         while place <= end:
-            atom = np.uint64(tails[place] if place < end else heads[clause])
+            atom = _Unsigned(tails[place] if place < end else heads[clause])
             number = numbers[atom]
             if number < 0:
                 number = np.int32(count)
@@ -109,7 +115,7 @@ def renumber(
                 break
             new_tails[place] = number
             place += one
-    for atom in range(np.uint64(len(numbers))):
+    for atom in range(_Unsigned(len(numbers))):
         if numbers[atom] < 0:
             numbers[atom] = np.int32(count)
             names[count] = np.int32(atom)
@@ -134,62 +140,62 @@ def propagate(
     `events` has room for one clause more than there are. Clauses enter it when the last atom of
     their tail has come; taking their heads in that order is taking the atoms in queue order.
     """
-    one = np.uint64(1)
-    ahead = np.uint64(AHEAD)
-    length = np.uint64(0)
-    waiting = np.uint64(0)
-    for at in range(np.uint64(len(given))):
+    one = _Unsigned(1)
+    ahead = _Unsigned(AHEAD)
+    length = _Unsigned(0)
+    waiting = _Unsigned(0)
+    for at in range(_Unsigned(len(given))):
         atom = given[at]
-        if fired[np.uint64(atom)] == UNDERIVED:
-            fired[np.uint64(atom)] = GIVEN
+        if fired[_Unsigned(atom)] == UNDERIVED:
+            fired[_Unsigned(atom)] = GIVEN
             order[length] = atom
             length += one
             if atom == goal:
-                return length
-    for at in range(np.uint64(len(free))):
+                return int(length)
+    for at in range(_Unsigned(len(free))):
         events[waiting] = free[at]
         waiting += one
     for at in range(length):
         if at + ahead < length:
             if at + ahead + ahead < length:
-                _prefetch(starts, np.uint64(order[at + ahead + ahead]))
-            _prefetch(occurrences, np.uint64(starts[np.uint64(order[at + ahead])]))
-        place = np.uint64(order[at])
-        for row in range(np.uint64(starts[place]), np.uint64(starts[place + one])):
-            clause = np.uint64(occurrences[row])
+                _prefetch(starts, _Unsigned(order[at + ahead + ahead]))
+            _prefetch(occurrences, _Unsigned(starts[_Unsigned(order[at + ahead])]))
+        place = _Unsigned(order[at])
+        for row in range(_Unsigned(starts[place]), _Unsigned(starts[place + one])):
+            clause = _Unsigned(occurrences[row])
             left = missing[clause] - missing.dtype.type(1)
             missing[clause] = left
             events[waiting] = np.int32(clause)
-            waiting += np.uint64(left == 0)
-    read = np.uint64(0)
+            waiting += _Unsigned(left == 0)
+    read = _Unsigned(0)
     while read < waiting:
         near = read + ahead
         if near < waiting:
             if near + ahead < waiting:
                 if near + ahead + ahead < waiting:
-                    _prefetch(heads, np.uint64(events[near + ahead + ahead]))
-                later = np.uint64(heads[np.uint64(events[near + ahead])])
+                    _prefetch(heads, _Unsigned(events[near + ahead + ahead]))
+                later = _Unsigned(heads[_Unsigned(events[near + ahead])])
                 _prefetch(fired, later)
                 _prefetch(starts, later)
-            soon = np.uint64(heads[np.uint64(events[near])])
-            _prefetch(occurrences, np.uint64(starts[soon]))
+            soon = _Unsigned(heads[_Unsigned(events[near])])
+            _prefetch(occurrences, _Unsigned(starts[soon]))
         event = events[read]
         read += one
-        head = heads[np.uint64(event)]
-        place = np.uint64(head)
+        head = heads[_Unsigned(event)]
+        place = _Unsigned(head)
         if fired[place] == UNDERIVED:
             fired[place] = event
             order[length] = head
             length += one
             if head == goal:
-                return length
-            for row in range(np.uint64(starts[place]), np.uint64(starts[place + one])):
-                clause = np.uint64(occurrences[row])
+                return int(length)
+            for row in range(_Unsigned(starts[place]), _Unsigned(starts[place + one])):
+                clause = _Unsigned(occurrences[row])
                 left = missing[clause] - missing.dtype.type(1)
                 missing[clause] = left
                 events[waiting] = np.int32(clause)
-                waiting += np.uint64(left == 0)
-    return length
+                waiting += _Unsigned(left == 0)
+    return int(length)
 
 
 @_compile
@@ -204,22 +210,22 @@ def reach_back(
     queue: Integers,
 ) -> int:
     """Mark the atoms a derivation of `goal` may use, as `propagation.reach_back` does."""
-    one = np.uint64(1)
+    one = _Unsigned(1)
     marks[goal] = 1
     queue[0] = goal
     length = one
-    read = np.uint64(0)
+    read = _Unsigned(0)
     while read < length:
-        atom = np.uint64(queue[read])
+        atom = _Unsigned(queue[read])
         read += one
-        for row in range(np.uint64(head_starts[atom]), np.uint64(head_starts[atom + one])):
-            clause = np.uint64(head_clauses[row])
+        for row in range(_Unsigned(head_starts[atom]), _Unsigned(head_starts[atom + one])):
+            clause = _Unsigned(head_clauses[row])
             if missing[clause] == 0:
-                first, end = np.uint64(tail_starts[clause]), np.uint64(tail_starts[clause + one])
+                first, end = _Unsigned(tail_starts[clause]), _Unsigned(tail_starts[clause + one])
                 for position in range(first, end):
-                    premise = np.uint64(tails[position])
+                    premise = _Unsigned(tails[position])
                     if marks[premise] == 0:
                         marks[premise] = 1
                         queue[length] = np.int32(premise)
                         length += one
-    return length
+    return int(length)

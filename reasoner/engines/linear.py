@@ -90,7 +90,7 @@ def _space(length: int, value: int, kernel: ModuleType | None) -> propagation.In
     return [value] * length if kernel is None else np.full(length, value, np.int32)
 
 
-def _tails_of(program: HornProgram) -> Index:
+def tails_of(program: HornProgram) -> Index:
     """Index clauses by the atoms of their tails; a program keeps its index for later closures."""
     found = program.indexes.get("tails of lists")
     if found is None:
@@ -151,7 +151,7 @@ def _fire(
     if kernel is not None:
         return _fire_arrays(program, np.asarray(given, np.int32), goal, kernel)
     rows = program.rows
-    found = _tails_of(program)
+    found = tails_of(program)
     missing = rows.tail_lengths.copy()
     fired = [UNDERIVED] * program.atom_count
     queue = [0] * program.atom_count

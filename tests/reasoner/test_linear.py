@@ -142,7 +142,7 @@ def test_numbering_anew_changes_nothing(seed: int) -> None:
     assert layout.numbers is not None
     assert _same(whole, fire(program, form=Form.LISTS))
     goal = int(whole.order[len(whole.order) // 2])
-    some = program.given.tolist()[1:] + [int(whole.order[100])]
+    some = [*program.given.tolist()[1:], int(whole.order[100])]
     for given_atoms in (None, some):
         one, other = (
             fire(program, given=given_atoms, goal=goal, form=form)
