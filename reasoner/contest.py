@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from kb.quantity import Truth
 
 from .arithmetic import compare
-from .atom import Atom, Constant, Variable
+from .atom import Atom, Constant, Term, Variable
 from .bodies import without_statement
 from .clause import Operator, Policy
 from .facts import Fact, FactBase, Signature
+from .prelude import SAME_AS
 from .sources import Sources
 
 
@@ -69,7 +70,7 @@ class Contests:
     def _denial(self, atom: Atom, fact: Fact | None) -> Contest | None:
         complement = atom.complement
         if complement.signature in self._stated:
-            for other in self.facts.match(complement, self.valid_on):
+            for other in self._stated_of(complement):
                 if fact is None or self._counts_against(fact, other):
                     return Contest("denied", atom, complement, other)
         if self.derives(complement):
@@ -84,17 +85,41 @@ class Contests:
         functional, pairs = name in self._functional, self._disjoint
         if not functional and not pairs:
             return None
-        for other in self.facts.match(Atom(name, (subject, Variable("V"))), self.valid_on):
+        for other in self._stated_of(Atom(name, (subject, Variable("V")))):
             rival = other.atom.arguments[1]
             if rival == value or isinstance(rival, Variable) or isinstance(value, Variable):
                 continue
             if not self._counts_against(fact, other):
                 continue
             if functional and self._differ(value, rival):
-                return Contest(f"functional {name}", atom, other.atom, other)
+                return Contest(f"functional {name}", atom, Atom(name, (subject, rival)), other)
             if pairs and self._are_disjoint(value, rival):
-                return Contest("disjoint", atom, other.atom, other)
+                return Contest("disjoint", atom, Atom(name, (subject, rival)), other)
         return None
+
+    def _stated_of(self, pattern: Atom) -> list[Fact]:
+        """Give the facts that match an atom, under any name of the entity it is about."""
+        if not pattern.arguments:
+            return list(self.facts.match(pattern, self.valid_on))
+        subject, *others = pattern.arguments
+        return [
+            fact
+            for name in self._names(subject)
+            for fact in self.facts.match(
+                Atom(pattern.predicate, (name, *others), pattern.negated), self.valid_on
+            )
+        ]
+
+    def _names(self, subject: Term) -> list[Term]:
+        names, other = [subject], Variable("V")
+        if not isinstance(subject, str) or SAME_AS not in self._stated:
+            return names
+        for known in names:
+            for at, pair in ((1, (known, other)), (0, (other, known))):
+                for fact in self.facts.match(Atom("same_as", pair), self.valid_on):
+                    if fact.atom.arguments[at] not in names:
+                        names.append(fact.atom.arguments[at])
+        return names
 
     def _differ(self, left: Constant, right: Constant) -> bool:
         if isinstance(left, str) and isinstance(right, str):

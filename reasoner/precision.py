@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from kb.quantity import Date
 
-from .atom import Atom, Constant, Term
+from .atom import Atom, Term
 from .bodies import without_statement
 from .certificate import Proof
 from .facts import Fact
@@ -19,21 +19,28 @@ Value = tuple[str, Term]
 def most_precise(
     inquiry: Inquiry, proofs: Mapping[Atom, Proof], functional: Collection[str]
 ) -> dict[Atom, Proof]:
-    """Leave out answers that say less precisely what another answer says.
+    """Leave out answers that say less precisely, in one place, what another answer says.
 
     Both must rest on values of one subject in one functional dimension, where the one contains the
     other: a year its month, a region its country. What is left out stays stated.
     """
     if len(proofs) < 2 or not functional:
         return dict(proofs)
-    values = {answer: _values(proof, functional) for answer, proof in proofs.items()}
-    kept = {}
+    groups: dict[tuple[Value, int, tuple[Term, ...]], list[Atom]] = {}
     for answer, proof in proofs.items():
-        if not any(
-            _is_vaguer(inquiry, answer, other, values) for other in proofs if other != answer
-        ):
-            kept[answer] = proof
-    return kept
+        values = _values(proof, functional)
+        for at, term in enumerate(answer.arguments):
+            others = (*answer.arguments[:at], *answer.arguments[at + 1 :])
+            for value in values.get(term, ()):
+                groups.setdefault((value, at, others), []).append(answer)
+    vaguer = {
+        answer
+        for (_, at, _), group in groups.items()
+        for answer in group
+        for other in group
+        if answer != other and _contains(inquiry, answer.arguments[at], other.arguments[at])
+    }
+    return {answer: proof for answer, proof in proofs.items() if answer not in vaguer}
 
 
 def _values(proof: Proof, functional: Collection[str]) -> dict[Term, set[Value]]:
@@ -47,22 +54,7 @@ def _values(proof: Proof, functional: Collection[str]) -> dict[Term, set[Value]]
     return found
 
 
-def _is_vaguer(
-    inquiry: Inquiry, answer: Atom, other: Atom, values: Mapping[Atom, Mapping[Term, set[Value]]]
-) -> bool:
-    differing = [
-        (mine, theirs)
-        for mine, theirs in zip(answer.arguments, other.arguments, strict=True)
-        if mine != theirs
-    ]
-    return bool(differing) and all(
-        not values[answer].get(mine, set()).isdisjoint(values[other].get(theirs, set()))
-        and _contains(inquiry, mine, theirs)
-        for mine, theirs in differing
-    )
-
-
-def _contains(inquiry: Inquiry, wide: Term | Constant, narrow: Term | Constant) -> bool:
+def _contains(inquiry: Inquiry, wide: Term, narrow: Term) -> bool:
     match wide, narrow:
         case Date(), Date():
             return wide.first <= narrow.first and narrow.last <= wide.last

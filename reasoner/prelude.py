@@ -162,8 +162,14 @@ def clauses_in_force(
         return clauses
     defined = {clause.head.signature for clause in clauses}
     read = {goal} | {atom.signature for clause in clauses for atom in atoms_of(clause.body)}
+    read |= {_complement(signature) for signature in read}  # they contest what is read
     renamed = read & stored - defined - COMPUTED - ABOUT_SOURCES - ABOUT_NAMES
     return clauses + tuple(identity_clause(s) for s in sorted(renamed) if s[1] >= 1)
+
+
+def _complement(signature: Signature) -> Signature:
+    name, arity = signature
+    return (name.removeprefix("-") if name.startswith("-") else f"-{name}"), arity
 
 
 def rules_in_force(policy: Policy, goal: Atom, facts: FactBase) -> tuple[Clause, ...]:

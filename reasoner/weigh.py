@@ -137,7 +137,11 @@ def write_conflicts(
 def slices_behind(inquiry: Inquiry, contests: Mapping[Atom, Contest]) -> list[Slice]:
     """Give the slices from which sides of conflicts were derived, by the text of the side."""
     sides = {side for contest in contests.values() for side in (contest.atom, contest.other)}
-    return [inquiry.slice(side) for side in sorted(sides, key=str) if inquiry.derives(side)]
+    return [
+        inquiry.slice(side)
+        for side in sorted(sides, key=str)
+        if inquiry.derives(side) or not inquiry.facts.match(side, inquiry.valid_on)
+    ]
 
 
 def _side_step(inquiry: Inquiry, atom: Atom, steps: StepList) -> str:

@@ -20,6 +20,7 @@ from kb.dimension import (
 )
 from kb.errors import DimensionRejected
 from kb.poset import Poset
+from kb.quantity import parse_date
 from kb.statement import Entity, TaxonClass, Text, Value
 
 INSURANCE = define_taxonomy(
@@ -116,6 +117,19 @@ def test_conflicts_are_declared_disjointness_and_functional_values_that_never_me
     assert many.conflict(Entity("a"), Entity("b")) is None
     assert one.conflict(Text("a"), Text("b")) == "date_of_birth has at most one value"
     assert one.conflict(Text("a"), Text("a")) is None
+
+
+def test_dates_lie_below_those_that_contain_them() -> None:
+    founded = Dimension("founded_on", DimensionKind.TIME, functional=True)
+    year, month, day = map(parse_date, ("2026", "2026-01", "2026-01-31"))
+    assert founded.leq(day, month)
+    assert not founded.leq(year, month)
+    assert founded.meet([year, day, month]) == (day,)
+    assert founded.conflict(year, month) is None
+    assert founded.meet([month, parse_date("2025")]) == ()
+    assert founded.conflict(month, parse_date("2025")) == "founded_on has at most one value"
+    first, second = parse_date("2026-01-10/2026-03-05"), parse_date("2026-03-01/2026-06-30")
+    assert founded.meet([first, second]) == (parse_date("2026-03-01/2026-03-05"),)
 
 
 def test_other_kinds_are_ordered_by_equality() -> None:

@@ -19,6 +19,7 @@ from kb.dimension import Dimension, DimensionKind, define_taxonomy
 from kb.errors import DimensionRejected
 from kb.owl import check_satisfiability, export_dimensions
 from kb.poset import Poset
+from kb.quantity import parse_date
 from kb.statement import Entity, Modality, Polarity, Statement, TaxonClass, Text, Validity, Value
 from reasoner.clash import AxiomKind, Clash, Reading, class_clashes, statement_clashes
 
@@ -81,6 +82,13 @@ def test_a_denial_clashes_with_what_lies_below_it() -> None:
     assert len(texts(clash)[0]) == 4
     general = said("Acme", "cover_kind", TaxonClass("insurance"))
     assert statement_clashes(DIMENSIONS, [general, denied]) == ()
+
+
+@pytest.mark.parametrize(("other", "clashes"), [("2026-01", 0), ("2025-12", 1)])
+def test_a_date_that_contains_another_is_no_clash(other: str, clashes: int) -> None:
+    founded = Dimension("founded_on", DimensionKind.TIME, functional=True)
+    stated = [Statement("A", "founded_on", parse_date(text)) for text in ("2026", other)]
+    assert len(statement_clashes([founded], stated)) == clashes
 
 
 def test_only_what_is_asserted_on_one_day_clashes() -> None:

@@ -84,7 +84,9 @@ def horn_programs(draw: st.DrawFn) -> Horn:
 
 def least_costs(program: Horn) -> dict[str, int]:
     """Give what each atom costs, by rounds over all rules until nothing changes."""
-    costs = {name: 0 if name in program.stated else 1 for name in STORED}
+    ruled = {head for head, _ in program.rules}
+    unruled = [name for name in (*STORED, *DERIVED) if name not in ruled]
+    costs = {name: 0 if name in program.stated else 1 for name in unruled}
     changed = True
     while changed:
         changed = False
@@ -100,8 +102,8 @@ def least_costs(program: Horn) -> dict[str, int]:
 @QUIET
 def test_the_closest_rule_lacks_the_least_of_all(program: Horn) -> None:
     costs = least_costs(program)
-    if not costs.get("p"):
-        return  # it holds, or no facts of what is stored can make it hold
+    if not costs.get("p") or all(head != "p" for head, _ in program.rules):
+        return  # it holds, is stored, or no facts of what is stored can make it hold
     rules = program.text(list(range(len(program.rules))))
     facts = program.facts(sorted(program.stated)) or "other."
     cost, missing = closest(rules, facts, "p")

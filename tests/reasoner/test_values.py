@@ -126,6 +126,19 @@ def test_two_stated_values_that_exclude_each_other_stay_a_conflict() -> None:
     assert other.verdict is Verdict.ABSTAINED
 
 
+@pytest.mark.parametrize("name", ["Hanse", "Hanse AG"])
+def test_other_names_of_an_entity_contest_what_is_stated_of_it(name: str) -> None:
+    joined = GERMAN + ' same_as("Hanse AG", "Hanse").'
+    rival = ' registered_in("Hanse AG", "Spain").'
+    assert decided(FUNCTIONAL, joined, f'seated("{name}")').verdict is Verdict.CERTIFIED
+    assert decided(FUNCTIONAL, joined + rival, f'seated("{name}")').code is AbstentionCode.CONFLICT
+    denial = ' -registered_in("Hanse AG", "Germany").'
+    assert decided(MANY, joined + denial, f'seated("{name}")').code is AbstentionCode.CONFLICT
+    assert decided(MANY, GERMAN + denial, 'seated("Hanse")').verdict is Verdict.CERTIFIED
+    no = decided(FUNCTIONAL, joined, f'registered_in("{name}", "Spain")')
+    assert no.verdict is Verdict.REFUTED
+
+
 def test_a_region_does_not_contest_its_country() -> None:
     facts = GERMAN + ' registered_in("Hanse", "Union").'
     assert decided(FUNCTIONAL, facts, 'registered_in("Hanse", "Germany")').verdict is (
