@@ -7,7 +7,6 @@ import is several, each whole, and its document is marked incomplete until the l
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -18,6 +17,7 @@ from .database import translated_errors
 from .dimension import Dimension, dimension_to_json
 from .document import Document
 from .errors import AlreadyExists, DocumentRejected, NotFound
+from .group_commit import GroupCommit
 from .log import Event, Log
 from .records import (
     DocumentRecord,
@@ -43,7 +43,8 @@ class Journal:
 
     def __init__(self, connection: sqlite3.Connection, log: Log) -> None:
         self._connection = connection
-        self._lock = threading.RLock()
+        self._group = GroupCommit(connection, log)
+        self._lock = self._group.lock
         self._log = log
         self._store = Store(connection)
         with translated_errors("the knowledge log"):
@@ -94,7 +95,7 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._lock, self._log.transaction():
+        with self._lock, translated_errors("the log"), self._log.transaction():
             yield
 
     def _append(self, kind: EventKind, payload: dict[str, object]) -> int:
@@ -111,7 +112,7 @@ class Journal:
         run: str,
         rejected: Sequence[tuple[str, str]] = (),
     ) -> Admission:
-        """Store a document with the statements taken from it, in one transaction; idempotent.
+        """Store a document with the statements taken from it, all or nothing; idempotent.
 
         `rejected` lists (reason, text) of candidates that were not grounded. Raises
         StatementRejected naming every quote that does not stand at its span, and DocumentRejected
@@ -119,12 +120,15 @@ class Journal:
         """
         check_bytes(document, data)
         check_grounded(document, grounded, self._kinds())
-        with self._transaction():
+
+        def write() -> Admission:
             is_new = self._add_document(document, data, run=run, complete=True)
             present = Present() if is_new else self._store.present(document.source_sha256)
             inserted = self._assert(document, grounded, present, run)
             self._reject(document, rejected, run)
-        return Admission(inserted, len(grounded) - inserted, is_new)
+            return Admission(inserted, len(grounded) - inserted, is_new)
+
+        return self._group.write(write)
 
     def import_statements(
         self,
