@@ -7,7 +7,8 @@ python -m bench.answers --corpus F --questions F  others: passages {title, text}
 
 The passages are read with a pack into a new knowledge base (`--kb DIR` keeps it, or uses the one
 that is there), then every question is planned and decided. An answer is right if one answer is the
-gold one, but for case, marks, order of a date and what either adds. Every certificate is verified.
+gold one, but for case, marks, order of a date and what either adds, or is another word for the same
+class. Every certificate is verified.
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ def _ask(
         record |= {"certificate": digest, "verified": report.valid}
     if decision.verdict is not Verdict.ABSTAINED:
         answers = _answers(decision)
-        right = any(_is_same(asked.gold, answer) for answer in answers)
+        right = any(_is_same(asked.gold, answer, knowledge) for answer in answers)
         record |= {"answers": answers, "result": "right" if right else "wrong"}
     return record
 
@@ -226,9 +227,21 @@ def _row(kind: str, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _is_same(gold: str, answer: str) -> bool:
+def _is_same(gold: str, answer: str, knowledge: Knowledge) -> bool:
     wanted, found = _plain(_day_first(gold)), _plain(answer)
-    return wanted in found or found in wanted
+    return wanted in found or found in wanted or _is_same_class(gold, answer, knowledge)
+
+
+def _is_same_class(gold: str, answer: str, knowledge: Knowledge) -> bool:
+    """Whether both are words for one class, as `American` and `United States` are."""
+    taxonomies = (
+        dimension.taxonomy
+        for pack in knowledge.packs.packs
+        for dimension in pack.dimensions
+        if dimension.taxonomy is not None
+    )
+    classes = ((taxonomy.read(gold), taxonomy.read(answer)) for taxonomy in taxonomies)
+    return any(one is not None and one == other for one, other in classes)
 
 
 def _day_first(text: str) -> str:

@@ -171,13 +171,17 @@ class FoundDate:
 
 # What may stand right before a year, with a capital, and is no name: `In 1950`, `Summer 1950`.
 _BEFORE_YEAR = frozenset({
-    "a", "about", "ad", "after", "and", "around", "as", "at", "autumn", "before", "between",
-    "born", "but", "by", "c", "ca", "christmas", "circa", "class", "copyright", "died", "during",
-    "early", "easter", "effective", "end", "est", "established", "expires", "fall", "fiscal",
-    "for", "founded", "from", "fy", "in", "issued", "late", "mid", "of", "on", "or", "over",
-    "published", "released", "since", "spring", "start", "summer", "the", "their", "this",
-    "through", "throughout", "till", "to", "under", "until", "valid", "while", "winter", "with",
-    "year", "years",
+    "a", "ab", "about", "ad", "adopted", "after", "and", "anfang", "appointed", "approved",
+    "around", "as", "at", "autumn", "before", "between", "bis", "born", "built", "but", "by", "c",
+    "ca", "christmas", "circa", "class", "closed", "completed", "copyright", "created", "dated",
+    "died", "dissolved", "during", "early", "easter", "effective", "elected", "end", "ende", "est",
+    "established", "expires", "fall", "filmed", "fiscal", "for", "formed", "founded", "from",
+    "frühjahr", "frühling", "fy", "herbst", "im", "in", "incorporated", "issued", "jahr", "jahre",
+    "jahres", "late", "made", "married", "mid", "mitte", "nach", "of", "on", "opened", "or",
+    "over", "published", "recorded", "registered", "released", "renewed", "revised", "seit",
+    "signed", "since", "sommer", "spring", "stand", "start", "summer", "the", "their", "this",
+    "through", "throughout", "till", "to", "um", "under", "until", "updated", "valid", "von",
+    "vor", "while", "winter", "with", "written", "year", "years",
 })  # fmt: skip
 _WORD_BEFORE = re.compile(r"(?P<word>[^\W\d_][\w.’'-]*)[ \u00a0]\Z")
 

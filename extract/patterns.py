@@ -14,7 +14,7 @@ from kb.statement import Entity, Modality, Polarity, Text, Validity, Value
 from .candidate import LONGEST_QUOTE
 from .coreference import Form, Mention, Resolved
 from .matching import Match, match_path, match_phrase
-from .mentions import Name
+from .mentions import Name, without_rank
 from .normalize import FoundDate
 from .notation import Notation
 from .pack import Pack, PackDimension, Pattern, Relation, ValidityScope
@@ -179,6 +179,8 @@ class _Sentences:
                 if mention is None or not self.subjects.suits(mention, rule.dimension):
                     continue
                 name = mention.entity
+                if rule.dimension.subject_types == ("person",) and name != self.slots.anchor:
+                    name = without_rank(name)
             values = [match.value]
             if rule.relation.lists and rule.dimension.kind in (
                 DimensionKind.ENTITY,

@@ -41,6 +41,7 @@ class Slots:
         self.name_at = text.name_at
         self.dates = text.dates
         self.mentions = text.mentions
+        self.anchor = text.resolved.anchor
         self.notation = text.notation
         self.refused: dict[tuple[int, int], str] = {}
         """Spans of values that cannot be read, and why."""
@@ -85,7 +86,9 @@ class Slots:
             return False
         if "place" in types:
             return True
-        if types == ("person",) and name.text.split()[-1].lower() in _HEADS_OF_NO_PERSON:
+        if types == ("person",) and name.text.split(" of ")[0].split()[-1].lower() in (
+            _HEADS_OF_NO_PERSON
+        ):
             return False
         single = " " not in name.text
         return not single or self.doc[span[0]].ent_type_ not in _NOT_A_PERSON
@@ -237,9 +240,9 @@ class Slots:
                     mention = self.mentions.get(span[0])
                     name = self.names.get(span[0])
                     named = name.text if name is not None else text
-                    if mention is not None and mention.end == span[1] and mention.entity != named:
-                        return Entity(mention.entity), text
-                    if dimension.value_types == ("person",):
+                    if mention is not None and mention.end == span[1]:
+                        named = mention.entity
+                    if dimension.value_types == ("person",) and named != self.anchor:
                         named = without_rank(named)
                     return Entity(named), text
                 case DimensionKind.TIME:

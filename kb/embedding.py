@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from .errors import EmbeddingsUnavailable
 
 DIMENSIONS = 384
@@ -84,6 +82,8 @@ class MiniLM:
         return [self._vector(found.ids) for found in self._tokenizer.encode_batch(list(texts))]
 
     def _vector(self, tokens: Sequence[int]) -> bytes:
+        import numpy as np  # here and below: what needs no vectors need not load it
+
         ids = np.array([tokens], dtype=np.int64)
         feeds = {
             "input_ids": ids,
@@ -98,6 +98,8 @@ class MiniLM:
 
 def likeness(one: bytes, others: Sequence[bytes]) -> list[int]:
     """Compare a vector with others: the larger, the more alike; exact."""
+    import numpy as np
+
     if not others:
         return []
     rows = np.frombuffer(b"".join(others), dtype=np.int8).reshape(len(others), -1)

@@ -149,9 +149,30 @@ def test_both_of_two_nationalities_are_kept(wiki: Pack, mark: str) -> None:
         ("She is a daughter of Trinity College.", []),
         ("She is a daughter of Argentina.", []),
         ("She is the daughter of Tom Bridge.", ["Tom Bridge"]),
+        (
+            "She is the daughter of King Tom Bridge of the Ulm Empire.",
+            ["Tom Bridge of the Ulm Empire"],
+        ),
     ],
 )
 def test_a_parent_is_a_person(wiki: Pack, text: str, fathers: list[str]) -> None:
     opening = "Ann Lee (born 1950) is an Irish painter. "
     assert passage(wiki, "Ann Lee", opening + text, "father") == fathers
     assert passage(wiki, "Ann Lee", opening + text, "mother") == []
+
+
+def test_a_form_of_address_is_no_part_of_a_name_wherever_it_stands(wiki: Pack) -> None:
+    text = (
+        "Ann Lee (1099 – 1115) was a queen. She was the daughter of King Tom Hale and Jane Roe. "
+        "Her father Tom Hale died in 1103. President Tom Hale was married to Jane Roe."
+    )
+    assert set(passage(wiki, "Ann Lee", text, "father")) == {"Tom Hale"}
+    data = json.dumps([{"title": "Ann Lee", "text": text}])
+    subjects = {subject for subject, _ in stated(read(wiki, data, "a.json"), "spouse")}
+    assert subjects == {"Tom Hale"}
+
+
+@pytest.mark.parametrize("name", ["Queen Mary", "King Wu of Zhou", "Prince Tom Hale"])
+def test_what_would_leave_no_whole_name_stays(wiki: Pack, name: str) -> None:
+    text = f"Ann Lee (1099 – 1115) was a queen. She was the sister of {name}."
+    assert passage(wiki, "Ann Lee", text, "sibling") == [name]

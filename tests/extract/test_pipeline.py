@@ -42,6 +42,8 @@ def test_a_number_stays_with_its_name(number: int) -> None:
     [
         "In 1950 the hall was built.",
         "Summer 1950 was hot.",
+        "Im Jahr 1950 wurde die Halle gebaut.",
+        "Built 1950, the hall is old.",
         "It opened in May 1950 and closed in 1960.",
         "Born 1950, she lives in Ulm.",
         "Since 2010 Ann Lee has lived there, from about 2012 alone.",

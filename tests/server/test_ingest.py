@@ -306,7 +306,7 @@ def test_passages_are_searched_as_far_as_asked(empty: Live) -> None:
     pages = b"# Red Dawn\n\nDirected by Ann Lee.\n\n# Ann Lee\n\nBorn in Ulm."
     send(empty.services, {"a.md": pages})
     found = {}
-    for reach in (0, knowledge_pb2.SEARCH_REACH_NAMED, knowledge_pb2.SEARCH_REACH_LINKED):
+    for reach in knowledge_pb2.SearchReach.values():
         request = knowledge_pb2.SearchPassagesRequest(query="Who made Red Dawn?", reach=reach)
         hits = empty.services.knowledge.SearchPassages(request).hits
         found[reach] = [hit.title for hit in hits]
