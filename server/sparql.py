@@ -20,7 +20,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from kb.errors import FormatUnavailable, IRIRejected, KnowledgeError, QueryOverBudget, QueryRejected
+from kb.errors import (
+    FormatUnavailable,
+    IRIRejected,
+    KnowledgeError,
+    LogUnavailable,
+    QueryOverBudget,
+    QueryRejected,
+)
 from kb.sparql import GRAPH_FORMATS, SOLUTION_FORMATS
 from kb.vocabulary import FUNCTIONS
 
@@ -98,17 +105,30 @@ async def answer_sparql(request: Request, query: QueryFunction) -> Response:
     except QueryOverBudget as error:
         response = _problem(503, str(error))
         response.headers["Retry-After"] = "30"
+    except LogUnavailable as error:
+        response = _problem(503, str(error))
+        response.headers["Retry-After"] = "30"
     except KnowledgeError:
         _LOG.exception("a SPARQL query failed")
         response = _problem(500, "the query failed on our side; nothing is said about its answers")
-    response.headers.update(_CORS)
     response.headers["Vary"] = "Accept"
+    return for_every_origin(response)
+
+
+def for_every_origin(response: Response) -> Response:
+    """Let pages of any origin read a response; what it needs to ask stands in its headers."""
+    response.headers.update(_CORS)
     return response
+
+
+def preflight() -> Response:
+    """Answer a browser that asks, without credentials, whether it may ask."""
+    return for_every_origin(Response(status_code=204, headers={"Allow": _METHODS}))
 
 
 async def _answer(request: Request, query: QueryFunction) -> Response:
     if request.method == "OPTIONS":
-        return Response(status_code=204, headers={"Allow": _METHODS})
+        return preflight()
     parameters = _parameters(request.url.query, 414, "query string")
     accept = ", ".join(request.headers.getlist("accept"))
     match request.method:
