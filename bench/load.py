@@ -8,7 +8,8 @@ Per size: a table is imported into a knowledge base (`import`), whose store is b
 disk in a fresh process (`rebuild`); the same statements are loaded from memory onto disk and onto a
 file system in memory (`load`), and the same quads by Oxigraph alone. Queries follow two relations
 from an entity and give the quotes of both steps; the first of a fresh process is cold, the rest are
-warm. Oxigraph alone answers within its process; the service asks a worker that can be ended.
+warm. Oxigraph alone answers within its process; the service asks a worker that can be ended, whose
+processor time is counted in.
 """
 
 from __future__ import annotations
@@ -223,18 +224,31 @@ def _latencies(folder: Path, ask: Callable[[str], bytes], started: float) -> Fig
     rows = len(json.loads(ask(queries[0]))["results"]["bindings"])
     cold = time.perf_counter() - started
     times = []
+    cpu = _cpu_seconds()
     for text in queries[1:]:
         begun = time.perf_counter()
         answer = ask(text)
         times.append(time.perf_counter() - begun)
         rows += len(json.loads(answer)["results"]["bindings"])
+    cpu = (_cpu_seconds() - cpu) / max(len(times), 1)
     times.sort()
     return {
         "cold_ms": round(cold * 1000, 2),
         "p50_ms": round(times[len(times) // 2] * 1000, 3),
         "p95_ms": round(times[len(times) * 95 // 100] * 1000, 3),
+        "cpu_ms": round(cpu * 1000, 3),
         "answers": rows,
     }
+
+
+def _cpu_seconds() -> float:
+    """Give the processor time of this process and, where the kernel tells it, of its workers."""
+    total = time.process_time()
+    for listed in Path("/proc/self/task").glob("*/children"):
+        for child in listed.read_text().split():
+            for each in Path(f"/proc/{child}/task").glob("*/schedstat"):
+                total += int(each.read_text().split()[0]) / 1e9
+    return total
 
 
 def _size(folder: Path) -> int:
@@ -247,7 +261,7 @@ def _goals(rows: Sequence[Figures]) -> Iterator[dict[str, Any]]:
         for ours, bare, figure, limit in (
             ("load", "bare", "cpu_s", 1.5),
             ("load in memory", "bare in memory", "cpu_s", 1.5),
-            ("two hops", "bare two hops", "p50_ms", 2.0),
+            ("two hops", "bare two hops", "cpu_ms", 2.0),
             ("two hops", "bare two hops", "p95_ms", 2.0),
         ):
             assert by[size, "two hops"]["answers"] == by[size, "bare two hops"]["answers"] > 0

@@ -34,6 +34,10 @@ _SAME = {
 """Terms of others for what has a name here."""
 
 LINES_KEPT = 5
+MOST_REASONS = 10_000
+"""Reasons that are told apart; refusals for further ones are counted together."""
+
+OTHER_REASONS = "other reasons"
 RECORDED = 1000
 """Refusals that the log keeps one by one; all are counted."""
 
@@ -267,6 +271,8 @@ class Refusals:
 
     def add(self, reason: str, line: int, text: str, *, one: bool = False) -> None:
         """Count a refusal; with `one`, the log keeps only the first of its reason."""
+        if reason not in self._counts and len(self._counts) >= MOST_REASONS:
+            reason = OTHER_REASONS
         lines, _ = self._first.setdefault(reason, ([], text[:500]))
         if len(self.recorded) < RECORDED and not (one and lines):
             self.recorded.append((f"line {line}: {reason}", text[:500]))

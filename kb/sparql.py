@@ -58,17 +58,17 @@ _UPDATES = frozenset(
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+|\#[^\r\n]*)
-    | (?P<iri><[^<>"{}|^`\\\x00-\x20]*>)
-    | (?P<string>\"{3}(?:\"{0,2}(?:[^"\\]|\\.))*\"{3} | '{3}(?:'{0,2}(?:[^'\\]|\\.))*'{3}
+      (?:\s+|\#[^\r\n]*)                                      # white space, comments
+    | (?:<[^<>"{}|^`\\\x00-\x20]*>)                           # IRIs, then strings
+    | (?:\"{3}(?:\"{0,2}(?:[^"\\]|\\.))*\"{3} | '{3}(?:'{0,2}(?:[^'\\]|\\.))*'{3}
         | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*')
-    | (?P<variable>[?$]\w+)
-    | (?P<name>(?:[^\W\d_](?:[\w.-]{0,99}[\w-])?|_)?:
+    | (?:[?$]\w+)                                             # variables, then names
+    | (?:(?:[^\W\d_](?:[\w.-]{0,99}[\w-])?|_)?:
         (?:(?:[\w:]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])
            (?:[\w:.·-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])*)?)
-    | (?P<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
-    | (?P<word>[A-Za-z_]\w*)
-    | (?P<other>.)
+    | (?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*)                        # languages
+    | ([A-Za-z_]\w*)                                          # bare words
+    | ([{\[(]) | ([}\])]) | .
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -133,11 +133,11 @@ def _words(text: str) -> list[str]:
     """
     words: list[str] = []
     depth = 0
-    for token in _TOKEN.finditer(text):
-        if token.lastgroup == "word":
-            words.append(token["word"])
-        elif token.lastgroup == "other":
-            depth += (token["other"] in "{[(") - (token["other"] in "}])")
+    for word, opening, closing in _TOKEN.findall(text):
+        if word:
+            words.append(word)
+        elif opening or closing:
+            depth += 1 if opening else -1
             if depth > DEEPEST:
                 raise QueryRejected(
                     f"the query nests brackets more than {DEEPEST} deep; expected a flatter one"

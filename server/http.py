@@ -32,7 +32,7 @@ from .json_message import read_message
 from .knowledge import Knowledge, KnowledgeBases
 from .names import ANY
 from .settings import Settings
-from .sparql import answer_sparql
+from .sparql import answer_sparql, for_every_origin, preflight
 from .status import code_of, failure_of
 from .translate import day_of
 from .vocabulary import dimensions_document, terms_document
@@ -99,10 +99,12 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         return knowledge
 
     async def sparql(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return preflight()
         try:
             knowledge = permitted(request)
         except ProofweaveError as error:
-            return _failed(error)
+            return for_every_origin(_failed(error))
 
         def query(
             text: str,
@@ -183,7 +185,10 @@ def _document(written: tuple[str, bytes]) -> Response:
 
 def _failed(error: ProofweaveError) -> Response:
     status = HTTP_STATUS.get(code_of(error), HTTPStatus.INTERNAL_SERVER_ERROR)
-    return _problem(status, error.code, str(error))
+    response = _problem(status, error.code, str(error))
+    if status is HTTPStatus.UNAUTHORIZED:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 def _problem(status: HTTPStatus, reason: str, message: str) -> Response:

@@ -11,7 +11,7 @@ from proofweave.v1 import knowledge_pb2
 from kb.admission import Admission
 from kb.document import RDF_TYPES, Document, decode
 from kb.errors import MappingRejected
-from kb.rdf_import import LINES_KEPT, RdfOptions, Refusal, import_rdf
+from kb.rdf_import import LINES_KEPT, OTHER_REASONS, RdfOptions, Refusal, import_rdf
 from kb.table_mapping import TableMapping, read_mapping
 from kb.tables import RejectedRow, import_table
 
@@ -25,8 +25,6 @@ from .translate import document_message
 
 MOST_REASONS = 100
 """Reasons of refusals that an outcome tells apart; the others are counted together."""
-
-OTHERS = "other reasons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ def _outcome(
     shown, others = refused[:MOST_REASONS], refused[MOST_REASONS:]
     if others:
         rest = sum(each.count for each in others)
-        shown = [*shown, Refusal(OTHERS, rest, others[0].lines, "")]
+        shown = [*shown, Refusal(OTHER_REASONS, rest, others[0].lines, "")]
     return knowledge_pb2.DocumentOutcome(
         file_name=document.name,
         admitted=knowledge_pb2.DocumentAdmitted(

@@ -25,6 +25,7 @@ from kb.errors import (
     FormatUnavailable,
     IRIRejected,
     KnowledgeError,
+    LogUnavailable,
     QueryOverBudget,
     QueryRejected,
     RevisionUnknown,
@@ -112,17 +113,30 @@ async def answer_sparql(request: Request, query: QueryFunction) -> Response:
     except QueryOverBudget as error:
         response = _problem(503, str(error))
         response.headers["Retry-After"] = "30"
+    except LogUnavailable as error:
+        response = _problem(503, str(error))
+        response.headers["Retry-After"] = "30"
     except KnowledgeError:
         _LOG.exception("a SPARQL query failed")
         response = _problem(500, "the query failed on our side; nothing is said about its answers")
-    response.headers.update(_CORS)
     response.headers["Vary"] = "Accept"
+    return for_every_origin(response)
+
+
+def for_every_origin(response: Response) -> Response:
+    """Let pages of any origin read a response; what it needs to ask stands in its headers."""
+    response.headers.update(_CORS)
     return response
+
+
+def preflight() -> Response:
+    """Answer a browser that asks, without credentials, whether it may ask."""
+    return for_every_origin(Response(status_code=204, headers={"Allow": _METHODS}))
 
 
 async def _answer(request: Request, query: QueryFunction) -> Response:
     if request.method == "OPTIONS":
-        return Response(status_code=204, headers={"Allow": _METHODS})
+        return preflight()
     parameters = _parameters(request.url.query, 414, "query string")
     accept = ", ".join(request.headers.getlist("accept"))
     match request.method:

@@ -467,6 +467,15 @@ def test_the_log_does_not_grow_with_each_undefined_triple(base: KnowledgeBase) -
     assert len(base.rejections(record.source_sha256)) == 1000
 
 
+def test_reasons_without_end_are_counted_together(base: KnowledgeBase) -> None:
+    base.define_dimension(DIMENSIONS[3])
+    lines = "".join(f'<a:s> <a:score> "no {n}" .\n' for n in range(10_050))
+    report = imported(base, lines, name="a.nt")
+    assert len(report.refused) == 10_001
+    assert (report.refused[0].reason, report.refused[0].count) == ("other reasons", 50)
+    assert sum(each.count for each in report.refused) == 10_050
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

@@ -157,7 +157,9 @@ def test_a_batch_on_the_command_line_goes_on_past_bad_files(kb: Path, tmp_path: 
     assert done.returncode == 1, done.stderr
     report = json.loads(done.stdout)
     rejected = {
-        one["file"]: one["rejected"]["reason"] for one in report["documents"] if "rejected" in one
+        Path(one["file"]).name: one["rejected"]["reason"]
+        for one in report["documents"]
+        if "rejected" in one
     }
     assert rejected == {
         "socket": "FILE_UNREADABLE",

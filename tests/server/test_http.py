@@ -155,6 +155,24 @@ def test_calls_need_a_known_token_that_leads_to_the_knowledge(
         assert failure_of(caught.value).reason == reason
 
 
+def test_a_browser_asks_sparql_without_credentials_whether_it_may(
+    guarded: tuple[Live, Settings],
+) -> None:
+    live, settings = guarded
+    bases = open_knowledge({"kb": live.directory})
+    with TestClient(web_application(bases, settings, live.address)) as web:
+        may = web.options("/sparql", headers={"Origin": "https://else.example"})
+        assert may.status_code == 204
+        assert "Authorization" in may.headers["access-control-allow-headers"]
+        for token, status in (("", 401), ("eve", 401), ("bob", 403), ("alice", 200)):
+            headers = {"authorization": f"Bearer {token}"} if token else {}
+            answer = web.get("/sparql", params={"query": "ASK {}"}, headers=headers)
+            assert answer.status_code == status
+            assert answer.headers["access-control-allow-origin"] == "*"
+            assert ("www-authenticate" in answer.headers) == (status == 401)
+    bases.close()
+
+
 def test_the_receipt_names_who_asked(guarded: tuple[Live, Settings]) -> None:
     live, settings = guarded
     with connect(Target(live.address, None, "alice"), settings) as services:

@@ -214,6 +214,38 @@ def test_an_import_says_how_far_it_is(empty: Live) -> None:
     assert operation.done == operation.total == len(rows)
 
 
+def test_refusals_are_told_by_reason_with_lines_and_fit_a_message(empty: Live) -> None:
+    bad = "".join(f"Firm {n},x{n % 400}\n" for n in range(1200))
+    rows = f"name,liability_cover\nAcme GmbH,5000000 EUR\n{bad}".encode()
+    admitted = _import(empty, "register.csv", rows).outcome.admitted
+    assert admitted.statements_inserted == 1
+    assert len(admitted.refused) == 101
+    assert sum(each.count for each in admitted.refused) == 1200
+    assert sum(admitted.rejected_by_reason.values()) == 1200
+    first = admitted.refused[0]
+    assert (first.count, list(first.lines)) == (3, [3, 403, 803])
+    assert admitted.refused[-1].reason == "other reasons"
+
+
+def test_rdf_is_imported_as_an_operation(empty: Live) -> None:
+    message = knowledge_pb2.ImportStatementsRequest
+    data = (
+        b'<a:s> <a:liability_cover> "5 EUR"^^<https://w3id.org/proofweave/ns#quantity> .\n'
+        b"<a:s> <a:liability_covr> <a:o> .\n<a:s> <a:ward> <a:o> .\n"
+    )
+    header = common_pb2.FileHeader(file_name="x.data", media_type="application/n-triples")
+    start = knowledge_pb2.ImportStart(file=header, define=True)
+    messages = [message(start=start), message(chunk=data)]
+    operation = empty.services.knowledge.ImportStatements(iter(messages)).operation
+    request = knowledge_pb2.GetOperationRequest(name=operation.name, wait_ms=10_000)
+    operation = empty.services.knowledge.GetOperation(request).operation
+    assert operation.state == knowledge_pb2.Operation.STATE_SUCCEEDED, operation.problem
+    assert operation.done == operation.total == 2 * len(data)
+    admitted = operation.outcome.admitted
+    assert list(admitted.defined_dimensions) == ["liability_covr", "ward"]
+    assert (admitted.statements_inserted, len(admitted.refused)) == (3, 0)
+
+
 TRIPLES = "Kismet|directed_by|William Dieterle\nKismet|release_year|1955\nBoom|has_genre|Noir\n"
 
 
