@@ -63,7 +63,7 @@ def _triples(world: World) -> Iterator[bytes]:
 @contextmanager
 def duckdb(world: World, directory: Path) -> Iterator[Answer]:
     """Load sorted pairs and the closure of the order; a meet is an INTERSECT."""
-    import duckdb as library  # a development dependency
+    import duckdb as library  # a development dependency, without types where it is not installed
 
     connection = library.connect(str(directory / "meet.duckdb"))
     order = np.lexsort((world.owner, world.value, world.dimension))

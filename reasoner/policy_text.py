@@ -44,7 +44,8 @@ class _PolicyReading:
                     message = f"a declaration such as {name} takes no comment of a rule"
                     self.findings.append(self.source.finding(block.start, "metadata", message))
                 if name == "applies_under" and indicator is not None:
-                    self.gates.append(Gate(*indicator, *labels, statement.start))
+                    dimension, label = labels
+                    self.gates.append(Gate(*indicator, dimension, label, statement.start))
                 else:
                     self.declaration(name, labels, indicator, line)
             case Rule(head, body):
