@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -225,6 +226,8 @@ def main() -> None:
         print(json.dumps(_JOBS[arguments.job](arguments.kb)))
         return
     peers = [name for name in arguments.peers.split(",") if name in PEERS]
+    if "duckdb" in peers and find_spec("duckdb") is None:
+        parser.error("duckdb is not installed (pip install duckdb); or give --peers oxigraph")
     with TemporaryDirectory() as place:
         directory = arguments.keep or Path(place)
         directory.mkdir(parents=True, exist_ok=True)
