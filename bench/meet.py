@@ -64,6 +64,7 @@ def measure(instances: int, queries: int, directory: Path, peers: list[str]) -> 
     (base / "projections" / "lattice").unlink(missing_ok=True)
     built = _in_new_process("build", base)
     answered = _in_new_process("answer", base, wanted)
+    print(json.dumps({**built, **answered, "counts": 0, "names": 0}), file=sys.stderr)
     counts = answered.pop("counts")
     names = answered.pop("names")
     checked = wanted[queries : queries + _CHECKED]
