@@ -59,11 +59,21 @@ def cycle_program(edges: int) -> HornProgram:
     return HornProgram(rings * ring, heads, starts, tails, np.zeros(1, np.int32))
 
 
+def shuffled_program(edges: int) -> HornProgram:
+    """The scattered chain with its hyperedges in no order either: no numbering helps."""
+    chain = scattered_program(edges)
+    order = np.random.default_rng(20260104).permutation(edges)
+    return HornProgram(
+        chain.atom_count, chain.heads[order], chain.tail_starts, chain.tails[order], chain.given
+    )
+
+
 KINDS = {
     "chain": chain_program,
     "cycles": cycle_program,
     "random": random_program,
     "scattered": scattered_program,
+    "shuffled": shuffled_program,
 }
 
 

@@ -10,6 +10,8 @@ from functools import lru_cache
 from kb.errors import ValueUnreadable
 from kb.quantity import Quantity
 
+from .notation import ENGLISH, Notation, notation_of
+
 _CURRENCIES: dict[str, tuple[str, ...]] = {
     "AUD": ("A$", "Australian dollars", "Australian dollar"),
     "CAD": ("C$", "Canadian dollars", "Canadian dollar"),
@@ -110,45 +112,69 @@ _PARTS = re.compile(
 )
 
 
-def read_numeral(text: str, *, money: bool = False) -> Fraction:
+_EITHER_WAY = re.compile(r"-?[1-9]\d{0,2}(?P<mark>[.,])\d{3}")
+
+
+def read_numeral(text: str, *, money: bool = False, notation: Notation = ENGLISH) -> Fraction:
     """Read `5,000,000.00`, `5.000.000,00`, `5 000 000`, `5'000'000` or `12.5` exactly.
 
-    One separator with three digits after it groups thousands when it is a comma, or when the number
-    is money; otherwise a point is a decimal point. Raises ValueUnreadable for anything else.
+    One mark before three digits groups thousands or is the decimal mark, by the `notation` of the
+    document. Money has no third decimal place unless other numbers show that the document writes
+    it. Raises ValueUnreadable for what is left open, and for anything that is no number.
     """
     compact = re.sub(r"[\s\u202f\u00a0'’]", "", text.replace("−", "-"))
+    open_mark = _EITHER_WAY.fullmatch(compact)
     points, commas = compact.count("."), compact.count(",")
-    if points and commas:
-        decimal = "." if compact.rfind(".") > compact.rfind(",") else ","
-        grouping = "," if decimal == "." else "."
-        compact = compact.replace(grouping, "").replace(decimal, ".")
+    if open_mark is not None:
+        mark = open_mark["mark"]
+        decimal = mark == notation.decimal
+        if notation.decimal is None or (decimal and money and not notation.shown):
+            whole, _, rest = compact.partition(mark)
+            raise ValueUnreadable(
+                f"{text!r} may be {whole}{rest} or {whole} with three decimal places, and the "
+                "other numbers do not show which; expected a form such as 5000 or 5,000.00"
+            )
+        compact = compact.replace(mark, "." if decimal else "")
+    elif points and commas:
+        decimal_mark = "." if compact.rfind(".") > compact.rfind(",") else ","
+        grouping = "," if decimal_mark == "." else "."
+        compact = compact.replace(grouping, "").replace(decimal_mark, ".")
     elif commas:
-        tail = len(compact) - compact.rfind(",") - 1
-        compact = compact.replace(",", "" if commas > 1 or tail == 3 else ".")
-    elif points:
-        tail = len(compact) - compact.rfind(".") - 1
-        if points > 1 or (money and tail == 3):
-            compact = compact.replace(".", "")
+        compact = compact.replace(",", "" if commas > 1 else ".")
+    elif points > 1:
+        compact = compact.replace(".", "")
     if not re.fullmatch(r"-?\d+(?:\.\d+)?", compact, re.ASCII):
         raise ValueUnreadable(f"{text!r} is no number; expected digits such as 12, 0.05 or 5,000")
     return Fraction(compact)
 
 
-def read_amount(text: str, *, unit: str | None = None) -> Quantity:
+@lru_cache(maxsize=4)
+def find_notation(text: str) -> Notation:
+    """Tell how a text writes numbers, by the amounts in it; kept for the last few texts."""
+    numerals = (
+        parts["numeral"]
+        for match in _FIND.finditer(text)
+        if (parts := _PARTS.fullmatch(match.group())) is not None and parts["numeral"]
+    )
+    return notation_of(text, numerals)
+
+
+def read_amount(text: str, *, unit: str | None = None, notation: Notation = ENGLISH) -> Quantity:
     """Read an amount of money or a measure: `EUR 5 million`, `€5,000,000.00`, `12 kg`.
 
     `unit` is another one that is written behind the number as it stands. Raises ValueUnreadable for
-    a number without a unit and for anything else.
+    a number without a unit, one that can be read in two ways, and for anything else.
     """
     trimmed = text.strip()
     other = _other(unit)
     in_other = other.fullmatch(trimmed) if other is not None else None
     if in_other is not None and unit is not None:
-        return Quantity(read_numeral(in_other["numeral"]), unit)
+        return Quantity(read_numeral(in_other["numeral"], notation=notation), unit)
     match = _PARTS.fullmatch(trimmed)
     written = match and (match["before"] or match["after"] or match["unit"])
     if match is not None and not written and match["numeral"] and match["scale"] == "m":
-        return Quantity(read_numeral(match["sign"] + match["numeral"]), "m")  # no money: metres
+        metres = read_numeral(match["sign"] + match["numeral"], notation=notation)
+        return Quantity(metres, "m")  # no money
     if match is None or not written:
         raise ValueUnreadable(
             f"{text!r} is no quantity; expected a number and a unit such as EUR 5 million or 12 kg"
@@ -157,7 +183,8 @@ def read_amount(text: str, *, unit: str | None = None) -> Quantity:
     if match["word"]:
         number = _WORDS[match["word"].lower()]
     else:
-        number = read_numeral(match["numeral"], money=money and not match["scale"])
+        whole = money and not match["scale"]
+        number = read_numeral(match["numeral"], money=whole, notation=notation)
     if match["sign"]:
         number = -number
     if match["scale"]:
@@ -199,19 +226,28 @@ class FoundAmount:
     amount: Quantity
 
 
-def find_amounts(text: str, *, unit: str | None = None) -> tuple[FoundAmount, ...]:
-    """Give the amounts of a text from left to right, none overlapping; `unit` as in `read_amount`.
+def amount_places(text: str, *, unit: str | None = None) -> tuple[tuple[int, int], ...]:
+    """Give the half-open spans of what is written like an amount, left to right, none overlapping.
 
-    Where two readings overlap, that in `unit` is given.
+    `unit` as in `read_amount`; where two readings overlap, that in `unit` is given.
     """
     other = _other(unit)
-    found: list[FoundAmount] = []
+    found: list[tuple[int, int]] = []
     for match in (*(other.finditer(text) if other is not None else ()), *_FIND.finditer(text)):
-        if any(match.start() < known.end and known.start < match.end() for known in found):
-            continue
+        if not any(match.start() < end and start < match.end() for start, end in found):
+            found.append(match.span())
+    return tuple(sorted(found))
+
+
+def find_amounts(
+    text: str, *, unit: str | None = None, notation: Notation = ENGLISH
+) -> tuple[FoundAmount, ...]:
+    """Give the amounts of a text that can be read, left to right; `unit` as in `read_amount`."""
+    found: list[FoundAmount] = []
+    for start, end in amount_places(text, unit=unit):
         try:
-            amount = read_amount(match.group(), unit=unit)
+            amount = read_amount(text[start:end], unit=unit, notation=notation)
         except ValueUnreadable:
             continue
-        found.append(FoundAmount(match.start(), match.end(), amount))
-    return tuple(sorted(found, key=lambda amount: amount.start))
+        found.append(FoundAmount(start, end, amount))
+    return tuple(found)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kb.document import Document
+from kb.identity import SAME_AS
 from kb.statement import ALWAYS, Modality, Polarity, Validity, Value
 
 LONGEST_QUOTE = 600
 """Code points up to which a quote reaches back to where the text names its subject."""
 
-SAME_AS = "same_as"
-"""Dimension of identity statements: two names of one entity."""
-
 KNOWN_AS = "known_as"
 """Dimension of what else a text calls an entity, which may be what it calls others."""
+
+
+__all__ = [
+    "KNOWN_AS",
+    "LONGEST_QUOTE",
+    "SAME_AS",
+    "Candidate",
+    "Rejection",
+    "document_subject",
+]
 
 
 @dataclass(frozen=True, slots=True)

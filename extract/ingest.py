@@ -9,11 +9,12 @@ from kb.document import Document
 from kb.quantity import Date
 from kb.statement import ALWAYS, Entity, Polarity, Statement, Text
 
+from .amounts import find_notation
 from .anchor import bare_title
 from .candidate import KNOWN_AS, LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .extractor import Extraction, Extractor, Progress, extract
 from .labels import read_labels
-from .layout import Cell, Paragraph, Section, Table, read_layout
+from .layout import Cell, Paragraph, Quoted, Section, Table, read_layout
 from .letterhead import read_head
 from .mentions import NameIndex
 from .normalize import Mended, fold, mend
@@ -66,7 +67,8 @@ class PatternExtractor:
 
         for place, reading in enumerate(reader.read(units())):
             number = waiting[place]
-            yield Progress(number, total, context.candidates_of(reading, number))
+            candidates = context.candidates_of(reading, number)
+            yield Progress(number, total, candidates, context.refused_of(reading))
         yield Progress(total, total, ())
 
 
@@ -162,6 +164,9 @@ class _Context:
             self.names = reader.index_names(self.about.known)
         for section in sections:
             for block in section.blocks:
+                if isinstance(block, Quoted):
+                    reason = "the lines are quoted; what they say is no statement of this document"
+                    rejected.append(Rejection(reason, document.text[block.start : block.end]))
                 if isinstance(block, Table):
                     rows = read_table(block, document, reader, self.kb_dimensions)
                     candidates.extend(rows.candidates)
@@ -206,6 +211,7 @@ class _Context:
             self.about.known,
             self.names,
             self.titles,
+            None if section.titled else find_notation(self.document.text),
         )
 
     def candidates_of(self, reading: Reading, number: int) -> tuple[Candidate, ...]:
@@ -262,6 +268,15 @@ class _Context:
                         _named(document, anchor, KNOWN_AS, Text(called), called, span, extractor)
                     )
         return tuple(candidates)
+
+    def refused_of(self, reading: Reading) -> tuple[Rejection, ...]:
+        """Give what stands in the sentences whose values cannot be read, and why."""
+        document, text = self.document, reading.unit.text
+        refused = []
+        for each in reading.refused:
+            start, end = _trimmed(document.text, *text.source_span(each.start, each.end))
+            refused.append(Rejection(each.reason, document.text[start:end]))
+        return tuple(refused)
 
     def _opening(
         self, heading: Cell, text: Mended, lead: tuple[int, int], end: int

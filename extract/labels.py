@@ -10,6 +10,7 @@ from kb.document import Document
 from kb.errors import ValueUnreadable
 from kb.statement import ALWAYS, Entity, Polarity, Validity
 
+from .amounts import find_notation
 from .candidate import LONGEST_QUOTE, SAME_AS, Candidate, Rejection, document_subject
 from .layout import LabelLine, Section
 from .normalize import fold
@@ -109,7 +110,8 @@ def propose(
         if scoped == ALWAYS and relation.validity is ValidityScope.SECTION:
             scoped = validity
     try:
-        value = read_value(dimension, written, label=line.label)
+        notation = find_notation(document.text)
+        value = read_value(dimension, written, label=line.label, notation=notation)
     except ValueUnreadable as error:
         return Rejection(str(error), quote)
     return Candidate(

@@ -54,7 +54,15 @@ class Paragraph:
     end: int
 
 
-Block = LabelLine | Table | Paragraph
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Lines behind `>`, half-open: what somebody else wrote, no statement of this document."""
+
+    start: int
+    end: int
+
+
+Block = LabelLine | Table | Paragraph | Quoted
 
 
 @dataclass(slots=True)
@@ -83,6 +91,7 @@ _DOTTED = re.compile(
     r"\s*(?P<label>[^\W\d_][^:|\n]{0,70}?)\s?(?:\.{4,}|\t+)\s*(?P<value>\S.*?)\s*$"
 )
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_QUOTED = re.compile(r"\s{0,3}(?:[A-Z][A-Za-z]{0,3})?>")
 _MANY_WORDS = 9
 
 
@@ -130,9 +139,13 @@ def _sections(document: Document, is_label: IsLabel) -> Iterator[Section]:
     section = Section(None, 0)
     paragraph: list[tuple[int, int]] = []
     rows: list[tuple[int, str]] = []
+    quoted: list[tuple[int, int]] = []
     skip_to = 0
 
     def flush() -> None:
+        if quoted:
+            section.blocks.append(Quoted(quoted[0][0], quoted[-1][1]))
+            quoted.clear()
         if rows:
             section.blocks.extend(_pipe_table(rows))
             rows.clear()
@@ -141,6 +154,13 @@ def _sections(document: Document, is_label: IsLabel) -> Iterator[Section]:
             paragraph.clear()
 
     for index, (start, line) in enumerate(lines):
+        if _QUOTED.match(line):
+            if not quoted:
+                flush()
+            quoted.append((start, start + len(line)))
+            continue
+        if quoted:
+            flush()
         heading = _HEADING.match(line) if markdown else None
         underlined = (
             markdown

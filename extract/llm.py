@@ -16,6 +16,7 @@ from kb.document import Document
 from kb.errors import ValueUnreadable
 from kb.statement import Modality, Polarity
 
+from .amounts import find_notation
 from .candidate import Candidate, Rejection, document_subject
 from .errors import ReplyRejected
 from .extractor import Progress
@@ -121,7 +122,7 @@ class LanguageModelExtractor:
         if isinstance(found, Rejection):
             return found
         try:
-            value = read_value(dimension, entry["value"])
+            value = read_value(dimension, entry["value"], notation=find_notation(document.text))
         except ValueUnreadable as error:
             return Rejection(str(error), entry["quote"])
         subject = entry["subject"].strip()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Token
 
+from .normalize import is_numbered_name
+
 _CONNECTORS = frozenset({
     "of", "the", "de", "la", "le", "von", "van", "der", "den", "del", "della", "di", "da", "dos",
     "das", "du", "des", "al", "el", "bin", "ibn", "bint", "y", "zu", "zum", "zur", "und", "et", "&",
@@ -219,7 +221,8 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
 def _is_part_of_name(number: Token) -> bool:
     """Whether a number after a name belongs to it; the tagger takes some such names for dates."""
     if number.ent_type_ == "DATE":
-        return number.ent_iob_ == "I"
+        numbered = number.text.isdigit() and is_numbered_name(number.doc.text, number.idx)
+        return number.ent_iob_ == "I" or (numbered and len(number.text) == 4)
     return number.ent_type_ not in ("MONEY", "TIME")
 
 

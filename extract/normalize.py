@@ -169,10 +169,40 @@ class FoundDate:
     date: Date
 
 
+# What may stand right before a year, with a capital, and is no name: `In 1950`, `Summer 1950`.
+_BEFORE_YEAR = frozenset({
+    "a", "about", "ad", "after", "and", "around", "as", "at", "autumn", "before", "between",
+    "born", "but", "by", "c", "ca", "christmas", "circa", "class", "copyright", "died", "during",
+    "early", "easter", "effective", "end", "est", "established", "expires", "fall", "fiscal",
+    "for", "founded", "from", "fy", "in", "issued", "late", "mid", "of", "on", "or", "over",
+    "published", "released", "since", "spring", "start", "summer", "the", "their", "this",
+    "through", "throughout", "till", "to", "under", "until", "valid", "while", "winter", "with",
+    "year", "years",
+})  # fmt: skip
+_WORD_BEFORE = re.compile(r"(?P<word>[^\W\d_][\w.’'-]*)[ \u00a0]\Z")
+
+
+def is_numbered_name(text: str, start: int) -> bool:
+    """Whether a bare number of four digits numbers a name that ends before it: `Hall 1000`.
+
+    So it does behind a word with a capital that is no month and no word that times something.
+    """
+    before = _WORD_BEFORE.search(text, max(0, start - 40), start)
+    if before is None:
+        return False
+    word = before["word"].rstrip(".").casefold()
+    return before["word"][0].isupper() and word not in _BEFORE_YEAR and word not in _MONTHS
+
+
 def find_dates(text: str) -> tuple[FoundDate, ...]:
-    """Give the dates of a text from left to right, none overlapping, no impossible days."""
+    """Give the dates of a text from left to right, none overlapping, no impossible days.
+
+    The number of a name is no year.
+    """
     found = []
     for match in _FIND.finditer(text):
+        if match.group().isdigit() and is_numbered_name(text, match.start()):
+            continue
         try:
             found.append(FoundDate(match.start(), match.end(), read_date(match.group())))
         except ValueUnreadable:

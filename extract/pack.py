@@ -108,7 +108,7 @@ class PackDimension:
     """A dimension as a pack declares it; types name kinds of entities (`person`, `work`).
 
     `roles` are the nouns by which a passage calls what is such a value: a director of films is a
-    director or a filmmaker.
+    director or a filmmaker. Two values of an `identifying` dimension are of two entities.
     """
 
     name: str
@@ -122,6 +122,7 @@ class PackDimension:
     value_types: tuple[str, ...]
     ambiguities: tuple[tuple[str, str], ...]
     roles: tuple[str, ...] = ()
+    identifying: bool = False
 
     def to_dimension(self) -> Dimension:
         """Give the dimension of the knowledge base."""

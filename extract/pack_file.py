@@ -11,6 +11,9 @@ import yaml
 
 from .errors import Finding
 
+FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's reader where PyYAML was built with it."""
+
 
 @dataclass(slots=True)
 class Findings:
@@ -163,6 +166,18 @@ def nearest(name: str, known: Collection[str]) -> str | None:
     return folded[found[0]] if found else None
 
 
+def compose(text: str) -> yaml.Node | None:
+    """Give the tree of a YAML text, by libyaml, ten times as fast; faults are worded in Python.
+
+    Raises yaml.YAMLError.
+    """
+    try:
+        node: yaml.Node | None = yaml.compose(text, Loader=FAST_LOADER)
+    except yaml.YAMLError:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    return node
+
+
 def read_pack_file(file: Path, findings: Findings) -> PackNode | None:
     """Read one YAML file; syntax errors and empty files are reported and give None."""
     try:
@@ -171,7 +186,7 @@ def read_pack_file(file: Path, findings: Findings) -> PackNode | None:
         findings.add(file, 1, f"the file is no UTF-8 text ({error.reason} at byte {error.start})")
         return None
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = compose(text)
     except yaml.MarkedYAMLError as error:
         line = 1 if error.problem_mark is None else error.problem_mark.line + 1
         findings.add(file, line, f"the file is no valid YAML: {error.problem}")

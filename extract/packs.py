@@ -36,7 +36,7 @@ _PACK_KEYS = {
 }  # fmt: skip
 _DIMENSION_KEYS = {
     "name", "kind", "label", "functional", "inverse", "unit", "taxonomy", "subject", "value",
-    "ambiguities", "roles",
+    "ambiguities", "roles", "identifying",
 }  # fmt: skip
 _RELATION_KEYS = {
     "relation", "about", "labels", "phrases", "texts", "paths", "examples", "validity", "lists",
@@ -162,6 +162,7 @@ def _read_dimensions(
             subject_types=entry.texts("subject"),
             value_types=entry.texts("value"),
             roles=entry.texts("roles"),
+            identifying=entry.flag("identifying", default=False),
             ambiguities=tuple(
                 sorted(
                     (min(pair.texts()), max(pair.texts())) for pair in entry.items("ambiguities")

@@ -16,6 +16,7 @@ from .coreference import Form, Mention, Resolved
 from .matching import Match, match_path, match_phrase
 from .mentions import Name
 from .normalize import FoundDate
+from .notation import Notation
 from .pack import Pack, PackDimension, Pattern, Relation, ValidityScope
 from .phrase import Path, Phrase, TextPattern, compile_pattern
 from .polarity import (
@@ -58,6 +59,15 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A sentence, half-open, that states a value which cannot be read, and why."""
+
+    reason: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Rule:
     pack: Pack
     relation: Relation
@@ -96,10 +106,20 @@ class RelationPatterns:
                 self._by_trigger.setdefault(trigger, []).append(number)
 
     def find(
-        self, doc: Doc, names: Sequence[Name], dates: Sequence[FoundDate], resolved: Resolved
-    ) -> Iterator[Finding]:
-        """Give the findings of a read text, sentence by sentence, in the order of the packs."""
-        text = ReadText(doc, names, dates, resolved)
+        self,
+        doc: Doc,
+        names: Sequence[Name],
+        dates: Sequence[FoundDate],
+        resolved: Resolved,
+        *,
+        notation: Notation | None = None,
+    ) -> Iterator[Finding | Refusal]:
+        """Give the findings of a read text, sentence by sentence, in the order of the packs.
+
+        Values that cannot be read come last, each once. `notation` is that of the document; without
+        it, that of the text.
+        """
+        text = ReadText(doc, names, dates, resolved, notation=notation)
         sentences = _Sentences(text)
         for sentence in doc.sents:
             span = slice(sentence.start, sentence.end)
@@ -127,6 +147,9 @@ class RelationPatterns:
                             dimension=rule.relation.as_written,
                             value=Text(finding.written),
                         )
+        for (first, _), reason in sorted(sentences.slots.refused.items()):
+            sentence = doc[first].sent
+            yield Refusal(reason, sentence.start_char, sentence.end_char)
 
 
 class _Sentences:

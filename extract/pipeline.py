@@ -18,8 +18,9 @@ from .coreference import Resolved, resolve
 from .errors import ModelUnavailable
 from .mentions import Name, NameIndex, find_names, index_names
 from .normalize import FoundDate, Mended, find_dates
+from .notation import Notation
 from .pack import Pack
-from .patterns import Finding, RelationPatterns
+from .patterns import Finding, Refusal, RelationPatterns
 
 VERSION = "patterns/1"
 TABLE_VERSION = "tables/1"
@@ -43,6 +44,7 @@ class Unit:
 
     `anchor` is what the section is about, by its title if it is `titled`; `known` maps names
     and short names to entities, `names` are its keys; `titles` are those of other passages.
+    `notation` is how the document writes numbers; of a passage of a corpus it is that of its text.
     """
 
     text: Mended
@@ -51,14 +53,19 @@ class Unit:
     known: Mapping[str, str] = field(default_factory=dict)
     names: NameIndex = field(default_factory=dict)
     titles: NameIndex = field(default_factory=dict)
+    notation: Notation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the pipeline found in a unit; `opening` is where the sentence with the lead ends."""
+    """What the pipeline found in a unit; `opening` is where the sentence with the lead ends.
+
+    `refused` are sentences with a value that cannot be read.
+    """
 
     unit: Unit
     findings: tuple[Finding, ...]
+    refused: tuple[Refusal, ...]
     aliases: tuple[tuple[str, str, int, int], ...]
     lead: tuple[str, int, int] | None
     opening: int = 0
@@ -122,6 +129,15 @@ class Reader:
             token.pos_ in ("PROPN", "ADP", "CCONJ", "DET") or token.ent_type_ for token in words
         )
 
+    def proper_nouns(self, text: str) -> tuple[str, ...]:
+        """Give the words of a short text that the tagger takes for names or parts of names."""
+        with self._lock:
+            return tuple(
+                token.text
+                for token in self._nlp(text)
+                if token.is_alpha and token.text[0].isupper() and token.pos_ == "PROPN"
+            )
+
     def is_listed(self, text: str) -> bool:
         """Whether a text is a name of a form that a pack lists."""
         return self._names.fullmatch(text) is not None
@@ -139,7 +155,7 @@ class Reader:
         resolved: Resolved = doc.user_data["resolved"]
         names: tuple[Name, ...] = doc.user_data["names"]
         dates: tuple[FoundDate, ...] = doc.user_data["dates"]
-        findings = tuple(self._patterns.find(doc, names, dates, resolved))
+        found = list(self._patterns.find(doc, names, dates, resolved, notation=unit.notation))
         aliases = tuple(
             (
                 alias.entity,
@@ -154,7 +170,14 @@ class Reader:
             span = doc[resolved.lead_name.start : resolved.lead_name.end]
             lead = (resolved.lead_name.text, span.start_char, span.end_char)
             opening = max(doc[span.end - 1].sent.end_char, span.end_char)
-        return Reading(unit, findings, aliases, lead, opening)
+        return Reading(
+            unit,
+            tuple(each for each in found if isinstance(each, Finding)),
+            tuple(each for each in found if isinstance(each, Refusal)),
+            aliases,
+            lead,
+            opening,
+        )
 
 
 @lru_cache(maxsize=4)

@@ -52,6 +52,17 @@ _CONDITION_AFTER = re.compile(
     r"\b(?:unless|if|provided|on\s+condition|conditional|pending|subject\s+to|in\s+case"
     r"|as\s+long\s+as|so\s+long\s+as)\b"
 )
+_RESTRICTION = re.compile(
+    r"\b(?:(?:only|solely|exclusively|merely)\s+(?:in\s+(?:respect|relation|regard)\s+(?:of|to)"
+    r"|with\s+(?:respect|regard)\s+to|as\s+(?:regards|concerns)|concerning|in\s?so\s?far\s+as"
+    r"|to\s+the\s+extent|(?:for|at|through|via)\s+(?:its|the|their|his|her|one|two|some|parts?)\b)"
+    r"|(?:limited|restricted|confined)\s+to\s+(?:its|the|their|one|two|some)\s+"
+    r"(?!(?:amount|sum|maximum|total|limit|value)\b)"
+    r"|(?:except(?:ing)?|excluding|excepted|with\s+the\s+exception\s+of)\s+(?:for\s+)?"
+    r"(?:its|the|their|one|two|some)\b"
+    r"|in\s+(?:respect|relation)\s+(?:of|to)\s+[^.;,]{1,60}\b(?:only|alone)\b"
+    r"|in\s+part\b|partially\b|for\s+parts?\s+of\b)"
+)
 _NOT_YET = re.compile(r"\b(?:before|until|once|as\s+soon\s+as)\s+[^,]*\Z")
 _BUT = re.compile(r"\bbut\b")
 _ANOTHER_BEFORE = re.compile(r"\bor\s+(?:in\s+|by\s+|under\s+|of\s+|the\s+)*\Z")
@@ -67,6 +78,7 @@ _LABEL_PLAN = re.compile(
 )
 _LABEL_HEDGE = re.compile(
     r"\?|\b(?:provisional|unconfirmed|to\s+be\s+confirmed|tbc|estimated|approx(?:imately)?\.?|about"
+    r"|only|solely|exclusively|except|excluding|excl\.|partly|partially"
     r"|circa|ca?\.|probably|possibly|presumably|not\s+verified|unverified|alleged(?:ly)?)(?!\w)",
     re.IGNORECASE,
 )
@@ -88,7 +100,8 @@ def sentence_polarity(sentence: str, start: int, end: int) -> Polarity:
 def sentence_modality(sentence: str, start: int, end: int) -> Modality:
     """Tell how a sentence says what it states in a half-open span.
 
-    Attribution outranks doubt, doubt outranks a plan.
+    Attribution outranks doubt, doubt outranks a plan. What holds of a part only is in doubt as to
+    the whole: `certified only in respect of its branch`.
     """
     # A capital within a sentence is a name (May, Will); at its beginning it may be a cue.
     named = _NAME_FIRST.match(sentence) is not None
@@ -101,6 +114,8 @@ def sentence_modality(sentence: str, start: int, end: int) -> Modality:
     if _QUESTION.match(lowered) or _HEDGE.search(clause):
         return Modality.HEDGED
     if _CONDITION_AFTER.search(lowered, end) or _NOT_YET.search(lowered[:start]):
+        return Modality.HEDGED
+    if _RESTRICTION.search(clause_around(lowered, start, end)):
         return Modality.HEDGED
     if _PLAN.search(clause):
         return Modality.PLANNED

@@ -19,6 +19,7 @@ from reasoner.plan import Extreme
 
 from .errors import Finding, PackRejected
 from .logical_form import Criterion, Relation, Types
+from .pack_file import FAST_LOADER
 from .question_tokens import words_of
 
 
@@ -114,7 +115,7 @@ class _Builder:
 
     def read(self, file: File) -> None:
         """Read one file of a pack."""
-        content = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        content = yaml.load(file.read_text(encoding="utf-8"), FAST_LOADER) or {}
         place = f"{file.parent.name}/{file.name}"
         for name, entry in (content.get("types") or {}).items():
             self._read_type(place, str(name), entry)

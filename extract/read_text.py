@@ -6,19 +6,28 @@ from collections.abc import Sequence
 
 from spacy.tokens import Doc, Span
 
+from .amounts import find_notation
 from .coreference import Resolved
 from .matching import Places
 from .mentions import Name
 from .normalize import FoundDate
+from .notation import Notation
 
 
 class ReadText:
     """Names, dates and mentions of a text by their first token, and what covers each token."""
 
     def __init__(
-        self, doc: Doc, names: Sequence[Name], dates: Sequence[FoundDate], resolved: Resolved
+        self,
+        doc: Doc,
+        names: Sequence[Name],
+        dates: Sequence[FoundDate],
+        resolved: Resolved,
+        *,
+        notation: Notation | None = None,
     ) -> None:
         self.doc = doc
+        self.notation = find_notation(doc.text) if notation is None else notation
         self.resolved = resolved
         self.mentions = {mention.start: mention for mention in resolved.mentions}
         self.covering = {

@@ -43,7 +43,14 @@ _GENERIC = frozenset({
     "general", "particulars", "annex", "appendix", "contents", "conditions", "coverage",
     "insurance", "certificate", "certificates", "policy", "report", "audit", "audits", "results",
     "findings", "remarks", "note", "notes", "contact", "address", "schedule", "register", "extract",
-    "extracts", "letter", "terms",
+    "extracts", "letter", "terms", "management", "quality", "system", "systems", "status",
+    "history", "background", "timeline", "facts", "figures", "people", "team", "products",
+    "services", "finance", "finances", "financial", "ownership", "compliance", "risk", "risks",
+    "sanctions", "banking", "payment", "payments", "tax", "legal", "company", "business",
+    "environment", "safety", "security", "sustainability", "references", "locations", "sites",
+    "facilities", "equipment", "section", "part", "chapter", "article", "about", "description",
+    "declaration", "statement", "statements", "confirmation", "validity", "signature", "parties",
+    "subject", "documents", "attachments", "legend", "key", "profile",
 })  # fmt: skip
 
 
@@ -73,11 +80,15 @@ def read_sections(document: Document, sections: Sequence[Section], reader: Reade
     """Find subjects, validity and short names.
 
     A section without a subject or validity has that of the document, if the document has only one.
+    Not so a section whose heading may name something else.
     """
-    own = [_subject(section, reader) for section in sections]
+    own = [_subject(document, section, reader) for section in sections]
     stated = {subject.name: subject for subject in reversed(own) if subject is not None}
     only = next(iter(stated.values())) if len(stated) == 1 else None
-    subjects = tuple(subject or only for subject in own)
+    subjects = tuple(
+        subject or (only if only and _may_be_about(section, only, reader) else None)
+        for section, subject in zip(sections, own, strict=True)
+    )
     found = [_validity(document, section) for section in sections]
     bounded = {validity for validity in found if validity != ALWAYS}
     whole = bounded.pop() if len(bounded) == 1 and len(stated) <= 1 else ALWAYS
@@ -111,8 +122,42 @@ def is_label(label: str, reader: Reader) -> bool:
     )
 
 
-def _subject(section: Section, reader: Reader) -> Subject | None:
-    """Give what a section is about: a `Company: ..` line, else a heading that is a name."""
+def _may_be_about(section: Section, subject: Subject, reader: Reader) -> bool:
+    """Whether a section without a subject of its own may be about that of the document.
+
+    Its heading heads a part of a document, or names nothing but this subject.
+    """
+    if section.heading is None:
+        return True
+    text = section.heading.text
+    own = set(_words(subject.name)) | _part_words(reader)
+    named = set(reader.proper_nouns(text)) if " " in text else {text}
+    others = [word for word in text.split()[1:] if word[:1].isupper()]
+    return all(word.lower() in own for each in (*named, *others) for word in _words(each))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _part_words(reader: Reader) -> frozenset[str]:
+    """Give the words that head parts of documents, and those of what the packs read."""
+    labels = [
+        label
+        for pack in reader.packs
+        for label in (
+            *pack.relations_by_label,
+            *(dimension.label for dimension in pack.dimensions),
+        )
+    ]
+    return _GENERIC | {word for label in labels for word in _words(label) if len(word) > 3}
+
+
+def _subject(document: Document, section: Section, reader: Reader) -> Subject | None:
+    """Give what a section is about: a `Company: ..` line, else a heading that is a name.
+
+    One word is a name where the document has it elsewhere too, inside a line.
+    """
     labels = subject_labels(reader)
     for block in section.blocks:
         stated = isinstance(block, LabelLine) and fold(block.label) in labels
@@ -123,9 +168,22 @@ def _subject(section: Section, reader: Reader) -> Subject | None:
         ends_like_organisation(heading.text, reader)
         or any(isinstance(block, LabelLine) for block in section.blocks)
     )
-    if heading is not None and described and names_entity(heading.text, reader):
+    if (
+        heading is not None
+        and described
+        and names_entity(heading.text, reader)
+        and (len(heading.text.split()) > 1 or _is_used(heading.text, document, reader))
+    ):
         return Subject(heading.text, heading.start)
     return None
+
+
+def _is_used(word: str, document: Document, reader: Reader) -> bool:
+    """Whether a document uses the one word of a heading as a name within its lines."""
+    if reader.is_listed(word):
+        return True
+    within = rf"[^\s#][^\n]*(?<!\w){re.escape(word)}(?!\w)"
+    return re.search(within, document.text) is not None
 
 
 def names_entity(text: str, reader: Reader) -> bool:
@@ -140,6 +198,8 @@ def names_entity(text: str, reader: Reader) -> bool:
     if not words or any(word.strip(".,").lower() in _GENERIC for word in words):
         return False
     if any(character.isdigit() for character in text) or text.upper() == text:
+        return False
+    if words[0].lower() in _part_words(reader):
         return False
     folded = f" {fold(text)} "
     if any(f" {label} " in folded for label in _heading_labels(reader)):

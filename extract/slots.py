@@ -10,11 +10,12 @@ from kb.dimension import DimensionKind
 from kb.errors import ValueUnreadable
 from kb.statement import Entity, TaxonClass, Text, Value
 
-from .amounts import find_amounts, read_numeral
+from .amounts import amount_places, read_amount, read_numeral
 from .mentions import Name, names_office
 from .normalize import read_date
 from .pack import PackDimension
 from .read_text import ReadText
+from .taxonomy import Taxonomy
 from .values import has_unit_of
 
 _LONGEST_CLASS = 8
@@ -22,6 +23,13 @@ _LONGEST_AMOUNT = 8
 _MOST_MODIFIERS = 9
 _MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
 _NOT_A_PERSON = frozenset({"GPE", "LOC", "NORP", "DATE", "LANGUAGE"})
+_HEADS_OF_NO_PERSON = frozenset({
+    "airport", "association", "band", "club", "college", "company", "corporation", "county",
+    "department", "dynasty", "empire", "foundation", "government", "hospital", "hotel", "institute",
+    "league", "ministry", "museum", "orchestra", "organisation", "organization", "party",
+    "records", "republic", "river", "school", "society", "station", "studio", "studios", "union",
+    "university",
+})  # fmt: skip
 
 
 class Slots:
@@ -33,6 +41,9 @@ class Slots:
         self.name_at = text.name_at
         self.dates = text.dates
         self.mentions = text.mentions
+        self.notation = text.notation
+        self.refused: dict[tuple[int, int], str] = {}
+        """Spans of values that cannot be read, and why."""
 
     def spans(self, dimension: PackDimension, index: int, stop: int) -> list[tuple[int, int]]:
         """Give the spans that may be a value and begin at a token, best first."""
@@ -63,7 +74,7 @@ class Slots:
         """Whether a name may be of one of the types, as far as its form tells.
 
         Names in quotation marks are works. One word that the tagger takes for a place or a people
-        is neither a person nor an organisation.
+        is neither a person nor an organisation; nor is a person what ends in `University`.
         """
         if not types:
             return True
@@ -72,9 +83,12 @@ class Slots:
             return False
         if "place" not in types and names_office(name.text):
             return False
-        if span[1] == span[0] + 1 and "place" not in types:
-            return self.doc[span[0]].ent_type_ not in _NOT_A_PERSON
-        return True
+        if "place" in types:
+            return True
+        if types == ("person",) and name.text.split()[-1].lower() in _HEADS_OF_NO_PERSON:
+            return False
+        single = " " not in name.text
+        return not single or self.doc[span[0]].ent_type_ not in _NOT_A_PERSON
 
     def _name_span(self, index: int, stop: int) -> tuple[int, int] | None:
         """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`."""
@@ -117,7 +131,7 @@ class Slots:
 
     def _describes(self, name: Name, stop: int) -> bool:
         """Whether a name only describes the noun that follows it: `Irish` in `the Irish poet`."""
-        if name.quoted or name.end >= stop or name.end > name.start + 2:
+        if name.quoted or name.end >= stop or (name.end > name.start + 2 and " " in name.text):
             return False
         following = self.doc[name.end]
         if following.text in ("-", "/"):
@@ -132,13 +146,10 @@ class Slots:
     ) -> list[tuple[int, int]]:
         start_char = self.doc[index].idx
         text = self.doc[index : min(stop, index + _LONGEST_AMOUNT)].text
-        for amount in find_amounts(text, unit=dimension.unit):
-            if amount.start == 0:
-                span = self.doc.char_span(
-                    start_char, start_char + amount.end, alignment_mode="expand"
-                )
+        for start, end in amount_places(text, unit=dimension.unit)[:1]:
+            if start == 0:
+                span = self.doc.char_span(start_char, start_char + end, alignment_mode="expand")
                 return [(span.start, span.end)] if span is not None else []
-            break
         return []
 
     def _class_spans(
@@ -151,8 +162,18 @@ class Slots:
             text = self.doc[index:end].text
             label = taxonomy.read(text)
             if label is not None:
-                return [(index, end)] if self._stands_alone(index, end, text == label) else []
+                alone = self._stands_alone(index, end, text == label) or self._is_second(
+                    taxonomy, index, end
+                )
+                return [(index, end)] if alone else []
         return []
+
+    def _is_second(self, taxonomy: Taxonomy, start: int, end: int) -> bool:
+        """Whether a class is the second of two in one: `Argentine` in `French/Argentine`."""
+        name = self.name_at.get(start)
+        if name is None or name.end != end or self.doc[start - 1].text not in ("-", "–", "/"):
+            return False
+        return taxonomy.read(self.doc[name.start : start - 1].text) is not None
 
     def _stands_alone(self, start: int, end: int, is_noun: bool) -> bool:
         """Whether words that name a class are not part of a longer name (`New South Wales`).
@@ -191,7 +212,7 @@ class Slots:
             if self.doc[at].text in ('"', "”", "“"):
                 at += 1
             if (at < stop and self.doc[at].text == ",") or (
-                dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–")
+                dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–", "/")
             ):
                 at += 1
             if at < stop and self.doc[at].lower_ in ("and", "&", "or"):
@@ -224,14 +245,18 @@ class Slots:
                         return self.dates[span[0]][1].date, text
                     return None
                 case DimensionKind.QUANTITY:
-                    amount = find_amounts(text, unit=dimension.unit)[0].amount
+                    start, end = amount_places(text, unit=dimension.unit)[0]
+                    amount = read_amount(
+                        text[start:end], unit=dimension.unit, notation=self.notation
+                    )
                     return (amount, text) if has_unit_of(dimension, amount) else None
                 case DimensionKind.NUMBER:
-                    return read_numeral(text), text
+                    return read_numeral(text, notation=self.notation), text
                 case DimensionKind.TAXONOMIC:
                     label = dimension.taxonomy.read(text) if dimension.taxonomy else None
                     return (TaxonClass(label), text) if label else None
                 case DimensionKind.TEXT:
                     return Text(text), text
-        except ValueUnreadable:
+        except ValueUnreadable as error:
+            self.refused[span] = f"{error} ({dimension.name})"
             return None

@@ -10,6 +10,7 @@ from kb.document import Document
 from kb.errors import ProofweaveError, ValueUnreadable
 from kb.statement import ALWAYS, Validity
 
+from .amounts import find_notation
 from .candidate import Candidate, Rejection
 from .layout import Cell, Row, Table
 from .normalize import end_certain, first_day_certain, fold, read_date
@@ -122,7 +123,8 @@ def _read_row(
         if says_nothing(written):
             continue
         try:
-            value = read_value(dimension, written, label=header[index])
+            notation = find_notation(document.text)
+            value = read_value(dimension, written, label=header[index], notation=notation)
         except ValueUnreadable as error:
             rejected.append(Rejection(str(error), quote))
             continue

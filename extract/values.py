@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from kb.dimension import DimensionKind
 from kb.errors import ValueUnreadable
@@ -13,6 +12,7 @@ from kb.units import CURRENCIES, is_alike
 
 from .amounts import AMOUNT_PATTERN, read_amount, read_numeral
 from .normalize import DATE_PATTERN, read_date
+from .notation import ENGLISH, Notation
 from .pack import PackDimension
 
 _TRAILING = re.compile(r"\s*(?:\([^()]*\)|[.;,])\s*\Z")
@@ -27,12 +27,26 @@ _ONE_DATE = re.compile(rf"(?:on\s+|in\s+|the\s+)?(?P<date>(?i:{DATE_PATTERN}))\Z
 _ONE_AMOUNT = re.compile(rf"(?P<amount>(?i:{AMOUNT_PATTERN}))\Z")
 
 
-def read_value(dimension: PackDimension, text: str, *, label: str = "") -> Value:
+def read_value(
+    dimension: PackDimension, text: str, *, label: str = "", notation: Notation = ENGLISH
+) -> Value:
     """Read a whole text as a value of a dimension; a unit may stand in the label: `Cover (EUR)`.
 
+    `notation` is how the document writes numbers.
+
     Trailing brackets, a full stop and words such as "up to" or "per claim" are passed over. Raises
-    ValueUnreadable when what remains is not exactly one value.
+    ValueUnreadable when what remains is not exactly one value; its message names the dimension, by
+    which a refusal is found again.
     """
+    try:
+        return _read(dimension, text, label=label, notation=notation)
+    except ValueUnreadable as error:
+        if dimension.name in str(error):
+            raise
+        raise ValueUnreadable(f"{dimension.name}: {error}") from error
+
+
+def _read(dimension: PackDimension, text: str, *, label: str, notation: Notation) -> Value:
     trimmed = text.strip()
     match dimension.kind:
         case DimensionKind.ENTITY:
@@ -50,17 +64,9 @@ def read_value(dimension: PackDimension, text: str, *, label: str = "") -> Value
                 )
             return read_date(found["date"])
         case DimensionKind.QUANTITY:
-            return _read_quantity(dimension, trimmed, label)
+            return _read_quantity(dimension, trimmed, label, notation)
         case DimensionKind.NUMBER:
-            return read_number(_bare(trimmed))
-
-
-def read_number(text: str) -> Fraction:
-    """Read a number in figures.
-
-    Raises ValueUnreadable.
-    """
-    return read_numeral(text)
+            return read_numeral(_bare(trimmed), notation=notation)
 
 
 def _bare(text: str) -> str:
@@ -93,13 +99,15 @@ def _read_class(dimension: PackDimension, text: str) -> TaxonClass:
     )
 
 
-def _read_quantity(dimension: PackDimension, text: str, label: str) -> Value:
+def _read_quantity(dimension: PackDimension, text: str, label: str, notation: Notation) -> Value:
     bare = _LEADING.sub("", _bare(_PER.sub("", text)))
     unit = _UNIT_IN_LABEL.search(label)
     for form in (bare, f"{bare} {unit['unit']}") if unit is not None else (bare,):
         try:
-            found = read_amount(form, unit=dimension.unit)
-        except ValueUnreadable:
+            found = read_amount(form, unit=dimension.unit, notation=notation)
+        except ValueUnreadable as error:
+            if _ONE_AMOUNT.match(form):  # an amount, and why it cannot be read
+                raise ValueUnreadable(f"{error} ({dimension.name})") from error
             continue
         if has_unit_of(dimension, found):
             return found

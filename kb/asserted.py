@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 
+from .schema import stands
 from .statement import Modality, Polarity, Statement
-from .store import stands, statement_of_row
+from .store import statement_of_row
 
 _ASSERTED = f"modality = '{Modality.ASSERTED.value}'"
 

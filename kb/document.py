@@ -74,13 +74,31 @@ _MEDIA_TYPES = {
     "htm": "text/html",
     "html": "text/html",
     "json": "application/json",
+    "jsonld": "application/ld+json",
     "markdown": "text/markdown",
     "md": "text/markdown",
+    "nq": "application/n-quads",
+    "nt": "application/n-triples",
+    "owl": "application/rdf+xml",
+    "rdf": "application/rdf+xml",
     "text": "text/plain",
+    "trig": "application/trig",
     "tsv": "text/tab-separated-values",
+    "ttl": "text/turtle",
     "txt": "text/plain",
 }
+RDF_TYPES = (
+    "application/ld+json",
+    "application/n-quads",
+    "application/n-triples",
+    "application/rdf+xml",
+    "application/trig",
+    "text/turtle",
+)
+"""Media types of RDF: imported, not read as prose."""
+
 _DECODERS = {
+    **dict.fromkeys(RDF_TYPES, "text/1"),
     "application/json": "passages-json/1",
     "text/csv": "table/1",
     "text/html": "html/1",
@@ -103,7 +121,8 @@ def decode(
 ) -> Document:
     """Decode UTF-8 bytes into a document, by `media_type` or else by the ending of `name`.
 
-    Endings: txt, md, csv, tsv, html, json (a list of {"title", "text"}), each also with `.gz`.
+    Endings: txt, md, csv, tsv, html, json (a list of {"title", "text"}), and those of RDF, whose
+    text stands as it is: nt, nq, ttl, trig, rdf, owl, jsonld; each also with `.gz`.
     Raises DocumentRejected for empty, binary, wrongly encoded or too large input.
     """
     plain = _unpack(data, name, limit)
@@ -117,6 +136,9 @@ def decode(
         case "text/csv" | "text/tab-separated-values":
             title = file_title
             passages = tuple(Passage(title, start, end) for start, end in _lines(text))
+        case _ if kind in RDF_TYPES:
+            title = file_title
+            passages = tuple(Passage(title, start, end) for start, end in _paragraphs(text))
         case "text/html":
             title, text, headings = visible_html(text)
             title = title or _first_line(text) or file_title

@@ -13,8 +13,10 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── MappingRejected         a table or its mapping that does not say what its columns mean
     ├── NotFound                no such document, statement, dimension or policy
     │   └── SourceErased        the document's bytes have been erased
+    ├── RevisionUnknown         a revision that the log has not reached
     ├── AlreadyExists           a knowledge base or policy version that is there with other content
     ├── LogUnavailable          the log's database is locked, or cannot be read or written
+    ├── EmbeddingsUnavailable   dense vectors are wanted and their model is not installed
     └── LogCorrupt              the hash chain does not hold
 """
 
@@ -101,6 +103,12 @@ class SourceErased(NotFound):
     code: ClassVar[str] = "SOURCE_ERASED"
 
 
+class RevisionUnknown(KnowledgeError):
+    """A revision that is none of this knowledge base; the message names the newest."""
+
+    code: ClassVar[str] = "REVISION_UNKNOWN"
+
+
 class AlreadyExists(KnowledgeError):
     """A knowledge base, or a policy version with another text, is already there."""
 
@@ -111,6 +119,12 @@ class LogCorrupt(KnowledgeError):
     """The hash chain of the log does not hold; the message names the first bad sequence number."""
 
     code: ClassVar[str] = "LOG_CORRUPT"
+
+
+class EmbeddingsUnavailable(KnowledgeError):
+    """Dense vectors are wanted, and what computes them is not installed."""
+
+    code: ClassVar[str] = "EMBEDDINGS_UNAVAILABLE"
 
 
 class LogUnavailable(KnowledgeError):

@@ -6,24 +6,22 @@ import is several, each whole, and its document is marked incomplete until the l
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 
+from .admission import Admission, Grounded, check_bytes, check_grounded, value_kinds
+from .applying import apply_event, put_document
 from .database import translated_errors
-from .dimension import Dimension, DimensionKind, dimension_to_json
+from .dimension import Dimension, dimension_to_json
 from .document import Document
-from .errors import AlreadyExists, DocumentRejected, NotFound, SourceErased, StatementRejected
+from .errors import AlreadyExists, DocumentRejected, NotFound
 from .log import Event, Log
 from .records import DocumentRecord, EventKind, PolicyRecord, document_form, statement_row
-from .statement import Evidence, Statement, value_to_json
-from .store import Store
-
-Grounded = tuple[Statement, Evidence]
+from .schema import create_tables, drop_tables, is_current
+from .store import Present, Store, no_document, standing_record
 
 CHUNK = 20_000
 """Statements that an import writes in one transaction."""
@@ -31,26 +29,6 @@ CHUNK = 20_000
 _WITH_CONTENT = frozenset(
     {EventKind.DOCUMENT_ADDED, EventKind.STATEMENTS_ASSERTED, EventKind.CANDIDATES_REJECTED}
 )
-_VALUE_KINDS = {
-    DimensionKind.TAXONOMIC: "class",
-    DimensionKind.ENTITY: "entity",
-    DimensionKind.QUANTITY: "quantity",
-    DimensionKind.NUMBER: "number",
-    DimensionKind.TIME: "date",
-    DimensionKind.TEXT: "text",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """What admitting changed: evidence new and already there, and whether the document is new.
-
-    Evidence of a statement that was retracted stays retracted and counts as already there.
-    """
-
-    inserted: int
-    already: int
-    document_is_new: bool
 
 
 class Journal:
@@ -61,8 +39,12 @@ class Journal:
         self._lock = threading.RLock()
         self._log = log
         self._store = Store(connection)
-        log.create()
-        self._store.create()
+        with translated_errors("the knowledge log"):
+            log.create()
+            if is_current(connection):
+                create_tables(connection)
+            else:
+                self._make_anew()
 
     def create(self, namespace: str) -> None:
         """Begin the log.
@@ -83,11 +65,10 @@ class Journal:
             self._log.verify()
             replayed = sqlite3.connect(":memory:", isolation_level=None)
             try:
-                twin = Store(replayed)
-                twin.create()
+                create_tables(replayed)
                 for event in self._log.events():
-                    twin.apply(event)
-                self._store.check_against(twin)
+                    apply_event(replayed, event)
+                self._store.check_against(Store(replayed))
             finally:
                 replayed.close()
 
@@ -96,6 +77,14 @@ class Journal:
         with self._lock:
             self._connection.close()
 
+    def _make_anew(self) -> None:
+        """Replay the log into tables of the current version."""
+        with self._log.transaction():
+            drop_tables(self._connection)
+            create_tables(self._connection)
+            for event in self._log.events():
+                apply_event(self._connection, event)
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with self._lock, self._log.transaction():
@@ -103,7 +92,7 @@ class Journal:
 
     def _append(self, kind: EventKind, payload: dict[str, object]) -> int:
         number = self._log.append(kind, payload)
-        self._store.apply(Event(number, kind, payload))
+        apply_event(self._connection, Event(number, kind, payload))
         return number
 
     def admit(
@@ -121,11 +110,11 @@ class Journal:
         StatementRejected naming every quote that does not stand at its span, and DocumentRejected
         if the bytes are not those of the document or stored with another decoded text.
         """
-        _check_bytes(document, data)
-        _check(document, grounded, self._kinds())
+        check_bytes(document, data)
+        check_grounded(document, grounded, self._kinds())
         with self._transaction():
             is_new = self._add_document(document, data, run=run, complete=True)
-            present = set() if is_new else self._store.present(document.source_sha256)
+            present = Present() if is_new else self._store.present(document.source_sha256)
             inserted = self._assert(document, grounded, present, run)
             self._reject(document, rejected, run)
         return Admission(inserted, len(grounded) - inserted, is_new)
@@ -146,18 +135,18 @@ class Journal:
         Until the last transaction the document is marked incomplete. Raises as `admit` does, and
         keeps the chunks before.
         """
-        _check_bytes(document, data)
+        check_bytes(document, data)
         kinds = self._kinds()
         source: dict[str, object] = {"source_sha256": document.source_sha256, "run": run}
         total = inserted = 0
         begun = is_new = False
-        present: set[tuple[str, int, int]] = set()
+        present = Present()
         standing: DocumentRecord | None = None
         revision = 0
         pending = iter(grounded)
         batch = list(islice(pending, chunk))
         while standing is None or batch:
-            _check(document, batch, kinds)
+            check_grounded(document, batch, kinds)
             following = list(islice(pending, chunk))
             with self._transaction():
                 if standing is None:
@@ -192,7 +181,7 @@ class Journal:
                     f"than {document.decoder} gives; retract it before decoding it anew"
                 )
             return False
-        self._store.put_document(document, data)
+        put_document(self._connection, document, data)
         form = document_form(document, complete=complete)
         self._append(EventKind.DOCUMENT_ADDED, {**form, "run": run})
         return True
@@ -201,15 +190,13 @@ class Journal:
         self,
         document: Document,
         grounded: Sequence[Grounded],
-        present: set[tuple[str, int, int]],
+        present: Present,
         run: str,
     ) -> int:
         """Append what is not present, and add it there; give how much it was."""
         rows = []
         for statement, evidence in grounded:
-            place = (evidence.statement_id, evidence.start, evidence.end)
-            if place not in present:
-                present.add(place)
+            if present.take(evidence):
                 rows.append(statement_row(evidence.statement_id, statement, evidence))
         if rows:
             self._append(
@@ -237,6 +224,57 @@ class Journal:
                 raise NotFound(f"no statement has the id {statement_id}")
             return self._append(EventKind.STATEMENT_RETRACTED, {"statement_id": statement_id})
 
+    def retract_span(self, source_sha256: str, start: int, end: int) -> int:
+        """Withdraw all evidence given so far that quotes any of a span; give the new revision.
+
+        The span is half-open, in code points. Raises NotFound where nothing rests on it.
+        """
+        with self._transaction():
+            record = standing_record(self._store, source_sha256)
+            rows = self._store.statements(source_sha256=source_sha256)
+            if not any(
+                item.start < end and start < item.end
+                for _, _, evidence in rows
+                for item in evidence
+                if item.source_sha256 == source_sha256
+            ):
+                raise NotFound(f"no statement rests on [{start}, {end}) of {record.name}")
+            return self._append(
+                EventKind.SPAN_RETRACTED,
+                {"source_sha256": source_sha256, "start": start, "end": end},
+            )
+
+    def retract_run(self, extractor: str, *, source_sha256: str | None = None) -> int:
+        """Withdraw all that an extractor has read so far, in one document if given.
+
+        Reading again with that extractor does not bring it back; another one may read the same.
+        Raises NotFound, naming the extractors there are, where it has read nothing.
+        """
+        with self._transaction():
+            if source_sha256 is not None:
+                standing_record(self._store, source_sha256)
+            extractors = self._store.extractors(source_sha256=source_sha256)
+            if extractor not in extractors:
+                raise NotFound(
+                    f"no extractor {extractor!r} has read what stands; "
+                    f"expected one of: {', '.join(extractors) or '(none)'}"
+                )
+            return self._append(
+                EventKind.RUN_RETRACTED,
+                {"extractor": extractor, "source_sha256": source_sha256},
+            )
+
+    def withdraw_links(self, statement_ids: Sequence[str], *, extractor: str) -> int:
+        """Withdraw what an extractor says of statements, which it may say again later.
+
+        Evidence of others for them stays.
+        """
+        with self._transaction():
+            return self._append(
+                EventKind.LINKS_WITHDRAWN,
+                {"extractor": extractor, "statements": sorted(statement_ids)},
+            )
+
     def retract_document(self, source_sha256: str) -> int:
         """Withdraw a document with all it states; give the new revision."""
         with self._transaction():
@@ -260,7 +298,7 @@ class Journal:
             ]
             about: dict[str, object] = {"source_sha256": source_sha256, "run": run}
             number = self._log.erase(numbers, about)
-            self._store.apply(Event(number, EventKind.ERASED, about))
+            apply_event(self._connection, Event(number, EventKind.ERASED, about))
         with self._lock:
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -299,54 +337,4 @@ class Journal:
     def _kinds(self) -> dict[str, str]:
         """What values the defined dimensions have, by the dimension's name."""
         with self._lock:
-            kinds = self._store.dimension_kinds()
-        return {name: _VALUE_KINDS[DimensionKind(kind)] for name, kind in kinds.items()}
-
-
-def standing_record(store: Store, source_sha256: str) -> DocumentRecord:
-    """Give the record of a document that stands.
-
-    Raises NotFound, or SourceErased.
-    """
-    record = store.record(source_sha256)
-    if record is None or record.retracted is not None:
-        raise no_document(store, source_sha256)
-    return record
-
-
-def no_document(store: Store, source_sha256: str) -> NotFound:
-    """Say why there is no such document."""
-    if store.is_erased(source_sha256):
-        return SourceErased(f"the document {source_sha256} has been erased")
-    return NotFound(f"no document has the digest {source_sha256}")
-
-
-def _check_bytes(document: Document, data: bytes) -> None:
-    if hashlib.sha256(data).hexdigest() != document.source_sha256:
-        raise DocumentRejected(
-            f"the bytes given for {document.name} are not those it was decoded from"
-        )
-
-
-def _check(document: Document, grounded: Sequence[Grounded], kinds: Mapping[str, str]) -> None:
-    problems = []
-    text, text_sha256 = document.text, document.text_sha256
-    for statement, evidence in grounded:
-        if text[evidence.start : evidence.end] != evidence.quote:
-            problem = f"its quote does not stand at [{evidence.start}, {evidence.end})"
-        elif (evidence.source_sha256, evidence.text_sha256) != (
-            document.source_sha256,
-            text_sha256,
-        ):
-            problem = "its evidence names another document"
-        elif evidence.statement_id != statement.id:
-            problem = "its evidence is of another statement"
-        elif statement.dimension in kinds and kinds[statement.dimension] != (
-            kind := value_to_json(statement.value)["kind"]
-        ):
-            problem = f"its value is of kind {kind}; expected {kinds[statement.dimension]}"
-        else:
-            continue
-        problems.append(f"{statement.subject} {statement.dimension}: {problem}")
-    if problems:
-        raise StatementRejected(f"{document.name}: " + "; ".join(problems))
+            return value_kinds(self._store.dimension_kinds())

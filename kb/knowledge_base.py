@@ -7,73 +7,52 @@ projections/                         rebuildable from the log
 
 from __future__ import annotations
 
-import datetime
-import difflib
-import sqlite3
-import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from .answers import Answers
-from .asserted import Asserted
-from .constraint import Constraint, Range
+from .admission import Admission, Grounded
 from .database import open_database
-from .dimension import Dimension, dimension_from_json
+from .dimension import Dimension
 from .document import Document
+from .embedding import Embedder
 from .errors import AlreadyExists, LogCorrupt, NotFound
-from .journal import CHUNK, Admission, Grounded, Journal, no_document, standing_record
-from .lattice import LatticeIndex
-from .log import Log
-from .meeting import Meeting
+from .journal import CHUNK, Journal
+from .past import PastProjections
 from .projections import Projections
-from .qualified import EVERYTHING, View
-from .rdf import RdfProjection
-from .records import DocumentRecord, EventKind, PolicyRecord, Row
-from .statement import Evidence, Statement, Value
-from .store import Store
+from .readers import DATABASE, Readers, knowledge_log
+from .reading import Hit, Reading
+from .records import EventKind, PolicyRecord
 from .verdicts import SignOffRecord, VerdictLog, VerdictRecord
 from .vocabulary import check_namespace
 
-_DATABASE = "knowledge.sqlite"
+__all__ = ["Hit", "KnowledgeBase"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage that matches a search; a higher score is better."""
+class KnowledgeBase(Reading):
+    """One knowledge base: the reading of its newest revision, and writing.
 
-    source_sha256: str
-    title: str
-    start: int
-    end: int
-    text: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    log: Log
-    store: Store
-
-
-class KnowledgeBase:
-    """One knowledge base; safe for use by several threads, which write one after the other.
-
-    Each reading sees what was committed when it began, and waits for no writer.
+    Safe for use by several threads, which write one after the other. Each reading sees what was
+    committed when it began, and waits for no writer.
     """
 
-    def __init__(self, directory: Path, namespace: str, journal: Journal) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        namespace: str,
+        journal: Journal,
+        embedder: Embedder | None = None,
+    ) -> None:
         """Use `create` or `open`."""
+        super().__init__(
+            Readers(directory),
+            Projections(directory / "projections", namespace, embedder),
+            PastProjections(directory / "projections" / "past", namespace),
+            VerdictLog(directory),
+            namespace,
+        )
         self._directory = directory
-        self._namespace = namespace
         self._journal = journal
-        self._verdicts = VerdictLog(directory)
-        self._projections = Projections(directory / "projections", namespace)
-        self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
-        self._text = lru_cache(maxsize=16)(self._read_text)
 
     # ---- life
 
@@ -85,8 +64,8 @@ class KnowledgeBase:
         """
         check_namespace(namespace)
         directory.mkdir(parents=True, exist_ok=True)
-        connection = open_database(directory / _DATABASE)
-        journal = Journal(connection, _log(connection, directory))
+        connection = open_database(directory / DATABASE)
+        journal = Journal(connection, knowledge_log(connection, directory))
         try:
             journal.create(namespace)
         except AlreadyExists as error:
@@ -95,16 +74,16 @@ class KnowledgeBase:
         return cls(directory, namespace, journal)
 
     @classmethod
-    def open(cls, directory: Path) -> Self:
-        """Open the knowledge base of a directory.
+    def open(cls, directory: Path, *, embedder: Embedder | None = None) -> Self:
+        """Open the knowledge base of a directory; with an `embedder`, searches weigh vectors.
 
         Raises NotFound if there is none and LogCorrupt if its log does not reach its anchor.
         """
-        if not (directory / _DATABASE).exists():
+        if not (directory / DATABASE).exists():
             raise NotFound(f"{directory} holds no knowledge base; make one with init")
-        connection = open_database(directory / _DATABASE)
+        connection = open_database(directory / DATABASE)
         try:
-            log = _log(connection, directory)
+            log = knowledge_log(connection, directory)
             journal = Journal(connection, log)
             log.check_anchor()
             log.renew_anchor()
@@ -116,13 +95,13 @@ class KnowledgeBase:
         except Exception:
             connection.close()
             raise
-        return cls(directory, str(first.payload["namespace"]), journal)
+        return cls(directory, str(first.payload["namespace"]), journal, embedder)
 
     def close(self) -> None:
         """Close every file. Threads must have stopped reading."""
-        while self._opened:
-            self._opened.pop().close()
+        self._past.close()
         self._projections.close()
+        self._readers.close()
         self._verdicts.close()
         self._journal.close()
 
@@ -136,25 +115,6 @@ class KnowledgeBase:
     def directory(self) -> Path:
         """Where it lies."""
         return self._directory
-
-    @property
-    def namespace(self) -> str:
-        """Beginning of the IRIs of its data."""
-        return self._namespace
-
-    @property
-    def revision(self) -> int:
-        """Number of the newest event of the knowledge log."""
-        return self._reading.log.revision
-
-    @property
-    def head(self) -> str:
-        """Link of the newest event of the knowledge log, in hex."""
-        return self._reading.log.head
-
-    def kinds_since(self, revision: int) -> frozenset[str]:
-        """Give the kinds of the events after a revision."""
-        return self._reading.log.kinds(after=revision)
 
     # ---- writing
 
@@ -189,6 +149,18 @@ class KnowledgeBase:
         """Withdraw all evidence given so far for a statement: see `Journal.retract_statement`."""
         return self._journal.retract_statement(statement_id)
 
+    def retract_span(self, source_sha256: str, start: int, end: int) -> int:
+        """Withdraw what rests on a span of a document: see `Journal.retract_span`."""
+        return self._journal.retract_span(source_sha256, start, end)
+
+    def retract_run(self, extractor: str, *, source_sha256: str | None = None) -> int:
+        """Withdraw what an extractor read, in one document if given; see `Journal.retract_run`."""
+        return self._journal.retract_run(extractor, source_sha256=source_sha256)
+
+    def withdraw_links(self, statement_ids: Sequence[str], *, extractor: str) -> int:
+        """Withdraw what an extractor says of statements: see `Journal.withdraw_links`."""
+        return self._journal.withdraw_links(statement_ids, extractor=extractor)
+
     def retract_document(self, source_sha256: str) -> int:
         """Withdraw a document with all it states; give the new revision."""
         return self._journal.retract_document(source_sha256)
@@ -199,7 +171,8 @@ class KnowledgeBase:
         Certificates that quote it stay, and can no longer be checked against it.
         """
         revision = self._journal.erase_document(source_sha256, run=run)
-        self._text.cache_clear()
+        self._readers.text.cache_clear()
+        self._past.close()
         self._projections.discard()
         return revision
 
@@ -211,219 +184,10 @@ class KnowledgeBase:
         """Store a policy version, which never changes afterwards: see `Journal.publish_policy`."""
         return self._journal.publish_policy(id, version, text)
 
-    # ---- reading
-
-    @property
-    def _reading(self) -> _Reading:
-        """What this thread reads with."""
-        reading: _Reading | None = getattr(self._local, "reading", None)
-        if reading is None:
-            connection = open_database(self._directory / _DATABASE)
-            self._opened.append(connection)
-            reading = _Reading(_log(connection, self._directory), Store(connection))
-            self._local.reading = reading
-        return reading
-
-    @property
-    def _reader(self) -> Store:
-        return self._reading.store
-
-    def documents(self, *, as_of: int | None = None) -> tuple[DocumentRecord, ...]:
-        """Give the documents, by digest; those that stood at revision `as_of`, if given."""
-        return self._reader.documents(as_of=as_of)
-
-    def record(self, source_sha256: str) -> DocumentRecord:
-        """Give what is known of a document without reading it.
-
-        Raises NotFound, or SourceErased.
-        """
-        return standing_record(self._reader, source_sha256)
-
-    def document(self, source_sha256: str) -> Document:
-        """Read a document.
-
-        Raises NotFound, or SourceErased.
-        """
-        return self._reader.document(self.record(source_sha256))
-
-    def source_bytes(self, source_sha256: str) -> bytes:
-        """Give a document's bytes, also of a retracted one.
-
-        Raises NotFound, or SourceErased.
-        """
-        data = self._reader.source(source_sha256)
-        if data is None:
-            raise no_document(self._reader, source_sha256)
-        return data
-
-    def text(self, text_sha256: str) -> str:
-        """Give a decoded text, also of a retracted document.
-
-        Raises NotFound.
-        """
-        return self._text(text_sha256)
-
-    def _read_text(self, text_sha256: str) -> str:
-        text = self._reader.text(text_sha256)
-        if text is None:
-            raise NotFound(f"no stored text has the digest {text_sha256}")
-        return text
-
-    def rejections(self, source_sha256: str) -> tuple[tuple[str, str], ...]:
-        """Give (reason, text) of the candidates not grounded in a document, sorted."""
-        return self._reader.rejections(source_sha256)
-
-    def every_statement(
-        self,
-        *,
-        subject: str | None = None,
-        dimension: str | None = None,
-        source_sha256: str | None = None,
-        as_of: int | None = None,
-    ) -> Iterator[Row]:
-        """Yield (id, statement, evidence) of what stands and matches, by id.
-
-        What stood at revision `as_of`, if given. Evidence is in order of (source, start, end).
-        """
-        return self._reader.statements(
-            subject=subject, dimension=dimension, source_sha256=source_sha256, as_of=as_of
-        )
-
-    def asserted(self, *, revision: int) -> Asserted:
-        """Give what was asserted at a revision, to be read by dimension."""
-        return Asserted(lambda: self._reader.connection, revision=revision)
-
-    def mentions(self, names: Collection[str]) -> Iterator[tuple[Statement, Evidence]]:
-        """Yield what stands with one of the names as subject or entity value; see the store."""
-        return self._reader.mentions(names)
-
-    def passage_titles(self) -> frozenset[str]:
-        """Give the titles of the passages of all documents that stand."""
-        return self._reader.passage_titles()
-
-    def statements(
-        self, *, subject: str | None = None, dimension: str | None = None
-    ) -> tuple[Statement, ...]:
-        """Give the statements that stand and match, by id."""
-        return tuple(row[1] for row in self.every_statement(subject=subject, dimension=dimension))
-
-    def statement(self, statement_id: str) -> Statement:
-        """Give a statement that stands.
-
-        Raises NotFound.
-        """
-        return self._row(statement_id)[1]
-
-    def evidence(self, statement_id: str) -> tuple[Evidence, ...]:
-        """Give the evidence of a statement that stands, by (source, start, end).
-
-        Raises NotFound.
-        """
-        return self._row(statement_id)[2]
-
-    def _row(self, statement_id: str) -> Row:
-        for row in self._reader.statements(id=statement_id):
-            return row
-        raise NotFound(f"no statement has the id {statement_id}")
-
-    def stated_dimensions(self) -> tuple[str, ...]:
-        """Give the dimensions in which something was stated, sorted."""
-        return self._reader.stated_dimensions()
-
-    def stated_value(self, dimension: str) -> Value | None:
-        """Give a value that was stated in a dimension, the first there was; None if none was."""
-        return self._reader.stated_value(dimension)
-
-    def entity_names(self) -> tuple[str, ...]:
-        """Give the names that stand as subjects or entity values, sorted."""
-        return tuple(self._reader.entity_names())
-
-    def policies(self) -> tuple[PolicyRecord, ...]:
-        """Give all policy versions, by id and then in order of publication."""
-        return self._reader.policies()
-
-    def policy(self, id: str, version: str | None = None) -> PolicyRecord:
-        """Give a policy version, or the newest published.
-
-        Raises NotFound naming the nearest.
-        """
-        policies = self.policies()
-        found = [p for p in policies if p.id == id and version in (None, p.version)]
-        if found:
-            return found[-1]
-        wanted = id if version is None else f"{id}@{version}"
-        raise NotFound(f"no policy {wanted} is published{_nearest(wanted, policies)}")
-
-    def dimensions(self) -> tuple[Dimension, ...]:
-        """Give the defined dimensions, by name."""
-        return tuple(map(dimension_from_json, self._reader.dimensions()))
-
-    # ---- projections
-
-    def search(self, query: str, limit: int) -> tuple[Hit, ...]:
-        """Find the passages that best match the words of a text, best first.
-
-        Equal scores are ordered by source and position.
-        """
-        reading = self._reading
-        hits = []
-        for place in self._projections.search(reading.log, reading.store, query, limit):
-            record = reading.store.record(place.source_sha256)
-            if record is None:  # erased since
-                continue
-            text = self.text(record.text_sha256)[place.start : place.end]
-            hits.append(
-                Hit(place.source_sha256, place.title, place.start, place.end, text, place.score)
-            )
-        return tuple(hits)
-
-    def meet(
-        self, constraints: Iterable[Constraint | Range], *, valid_on: datetime.date | None = None
-    ) -> tuple[str, ...]:
-        """Give the names of all instances that satisfy every constraint, sorted."""
-        return tuple(self.answers(constraints, view=View(valid_on)))
-
-    def answers(
-        self, constraints: Iterable[Constraint | Range], *, view: View = EVERYTHING
-    ) -> Answers:
-        """Give all instances that satisfy every constraint, as a set that is named when read."""
-        reading = self._reading
-        return self._projections.answers(reading.log, reading.store, constraints, view=view)
-
-    def meeting(
-        self,
-        constraints: Iterable[Constraint | Range],
-        *,
-        view: View = EVERYTHING,
-        union: bool = False,
-    ) -> Meeting:
-        """Decide a meet: its answers, or why there are none."""
-        reading = self._reading
-        return self._projections.meeting(
-            reading.log, reading.store, constraints, view=view, union=union
-        )
-
-    def lattice(self) -> LatticeIndex:
-        """Give the lattice index, caught up with the log.
-
-        It is for one thread, and until the next call only; `meet` is safe for several.
-        """
-        reading = self._reading
-        return self._projections.lattice(reading.log, reading.store)
-
-    def rdf(self) -> RdfProjection:
-        """Give the RDF projection, caught up with the log and with the verdicts."""
-        reading = self._reading
-        return self._projections.rdf(reading.log, reading.store, self._verdicts)
-
-    def query(self, text: str, accept: str = "") -> tuple[str, bytes]:
-        """Answer a SPARQL query over what stands, as (media type, body)."""
-        return self.rdf().query(text, accept)
-
     # ---- verdicts
 
-    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> str:
-        """Store a certificate with the receipt that went with it; give its digest."""
+    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> VerdictRecord:
+        """Store a certificate with the receipt that went with it, and give the record."""
         return self._verdicts.record_verdict(certificate, receipt)
 
     def record_sign_off(self, digest: str, sign_off: Mapping[str, object]) -> int:
@@ -454,13 +218,3 @@ class KnowledgeBase:
         """
         self._journal.verify()
         self._verdicts.verify()
-
-
-def _log(connection: sqlite3.Connection, directory: Path) -> Log:
-    return Log(connection, name="knowledge", anchor=directory / "knowledge.head")
-
-
-def _nearest(wanted: str, policies: Iterable[PolicyRecord]) -> str:
-    names = sorted({name for p in policies for name in (p.id, f"{p.id}@{p.version}")})
-    near = difflib.get_close_matches(wanted, names, n=1)
-    return f"; the nearest is {near[0]}" if near else ""

@@ -14,7 +14,7 @@ import os
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,8 @@ CREATE TABLE IF NOT EXISTS event (
     payload BLOB,
     payload_sha256 TEXT NOT NULL,
     link TEXT NOT NULL
-)
+);
+CREATE INDEX IF NOT EXISTS event_kind ON event (kind, number);
 """
 
 
@@ -60,7 +61,7 @@ class Log:
 
     def create(self) -> None:
         """Make the table where it does not exist."""
-        self._connection.execute(_SCHEMA)
+        self._connection.executescript(_SCHEMA)
 
     @property
     def revision(self) -> int:
@@ -71,13 +72,6 @@ class Log:
     def head(self) -> str:
         """Link of the newest event, in hex."""
         return self._newest()[1]
-
-    def link(self, number: int) -> str | None:
-        """Give the link of an event, in hex; None if there is no such event."""
-        row = self._connection.execute(
-            "SELECT link FROM event WHERE number = ?", (number,)
-        ).fetchone()
-        return None if row is None else str(row[0])
 
     def _newest(self) -> tuple[int, str]:
         row = self._connection.execute(
@@ -166,14 +160,34 @@ class Log:
             if not rows:
                 return
             for number, kind, packed in rows:
-                yield Event(
-                    number, kind, None if packed is None else json.loads(_unpack(packed, number))
-                )
+                yield _event(number, kind, packed)
 
-    def kinds(self, *, after: int) -> frozenset[str]:
-        """Give the kinds of the events with a greater number."""
+    def of_kinds(self, kinds: Collection[str], *, until: int | None = None) -> tuple[Event, ...]:
+        """Give the events of some kinds, up to a number and including it, in order."""
         rows = self._connection.execute(
-            "SELECT DISTINCT kind FROM event WHERE number > ?", (after,)
+            "SELECT number, kind, payload FROM event WHERE kind IN"
+            " (SELECT value FROM json_each(?)) AND number <= ? ORDER BY number",
+            (json.dumps(sorted(kinds)), self.revision if until is None else until),
+        ).fetchall()
+        return tuple(_event(*row) for row in rows)
+
+    def link(self, number: int) -> str:
+        """Give the link of an event.
+
+        Raises LogCorrupt where it is not there.
+        """
+        row = self._connection.execute(
+            "SELECT link FROM event WHERE number = ?", (number,)
+        ).fetchone()
+        if row is None:
+            raise LogCorrupt(f"event {number} is missing")
+        return str(row[0])
+
+    def kinds(self, *, after: int, until: int | None = None) -> frozenset[str]:
+        """Give the kinds of the events with a greater number, up to `until` and including it."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT kind FROM event NOT INDEXED WHERE number > ? AND number <= ?",
+            (after, self.revision if until is None else until),
         )
         return frozenset(kind for (kind,) in rows)
 
@@ -248,6 +262,10 @@ def write_atomically(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)
+
+
+def _event(number: int, kind: str, packed: bytes | None) -> Event:
+    return Event(number, kind, None if packed is None else json.loads(_unpack(packed, number)))
 
 
 def _link(previous: str, number: int, kind: str, digest: str) -> str:

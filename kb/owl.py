@@ -213,7 +213,7 @@ def _classes(known: Mapping[str, Dimension], namespace: str) -> bytes:
             allowed: _Class = types.new_class("allowedAmbiguity", (owlready2.AnnotationProperty,))
         with ontology:
             for name, dimension in sorted(known.items()):
-                classes = _taxonomy(dimension, namespace)
+                classes = _taxonomy(dimension)
                 for label, other in dimension.alternatives:
                     other_label[classes[label]].append(other)
                 for low, high in dimension.allowed_ambiguities:
@@ -245,7 +245,7 @@ def _classes(known: Mapping[str, Dimension], namespace: str) -> bytes:
     return written.getvalue().replace(bare, full) + inverses.encode()
 
 
-def _taxonomy(dimension: Dimension, namespace: str) -> dict[str, _Class]:
+def _taxonomy(dimension: Dimension) -> dict[str, _Class]:
     """The classes of a dimension by label, made in the ontology at hand."""
     classes: dict[str, _Class] = {}
     order = dimension.taxonomy
@@ -253,7 +253,7 @@ def _taxonomy(dimension: Dimension, namespace: str) -> dict[str, _Class]:
         return classes
 
     def make(label: str, parents: Sequence[_Class]) -> _Class:
-        local = iri.entity_iri(namespace, label).removeprefix(namespace)
+        local = iri.encoded_name(label)
         made = types.new_class(local, tuple(parents))
         owlready2.label[made] = [label]
         return made

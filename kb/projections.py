@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .answers import Answers
 from .constraint import Constraint, Range
 from .dimension import dimension_from_json
+from .embedding import Embedder
 from .lattice import LatticeIndex
 from .lattice_projection import LatticeProjection
 from .log import Event, Log
@@ -21,22 +22,33 @@ from .meeting import Meeting, decide
 from .qualified import EVERYTHING, View
 from .rdf import RdfProjection
 from .rdf_quads import Triple
-from .records import EventKind
-from .search import Place, TextIndex
+from .records import RETRACTIONS, EventKind
+from .search import Place, Reach, TextIndex
 from .store import Store
+from .vectors import WEIGHED, VectorIndex
 from .verdict_quads import certificate_triples, decision_triples, sign_off_triples
 from .verdicts import VerdictLog
 
+PASSAGE_EVENTS = frozenset(
+    {EventKind.DOCUMENT_ADDED, EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}
+)
+"""Events that change which passages stand."""
+
 
 class Projections:
-    """RDF, text index and lattice index of one directory. `log` and `store` are only read."""
+    """RDF, text index, vectors and lattice index of one directory. `log` and `store` are only read.
 
-    def __init__(self, directory: Path, namespace: str) -> None:
+    There are vectors only with an `embedder`.
+    """
+
+    def __init__(self, directory: Path, namespace: str, embedder: Embedder | None = None) -> None:
         self._directory = directory
         self._namespace = namespace
         self._lock = threading.RLock()
         self._rdf: RdfProjection | None = None
         self._text: TextIndex | None = None
+        self._embedder = embedder
+        self._vectors: VectorIndex | None = None
         self._lattice = self._new_lattice()
 
     def close(self) -> None:
@@ -44,23 +56,64 @@ class Projections:
         with self._lock:
             if self._rdf is not None:
                 self._rdf.close()
-            self._rdf = self._text = None
+            if self._vectors is not None:
+                self._vectors.close()
+            self._rdf = self._text = self._vectors = None
             self._lattice = self._new_lattice()
 
-    def search(self, log: Log, store: Store, query: str, limit: int) -> tuple[Place, ...]:
-        """Search the text index of all passages that stand."""
-        return self.text(log, store).search(query, limit)
+    def search(
+        self,
+        log: Log,
+        store: Store,
+        query: str,
+        limit: int,
+        *,
+        revision: int,
+        reach: Reach,
+        read: Callable[[Place], str],
+        past: Callable[[], TextIndex],
+    ) -> tuple[Place, ...]:
+        """Search the passages that stood at a revision; `read` gives the text of one.
 
-    def text(self, log: Log, store: Store) -> TextIndex:
-        """Give the text index, caught up."""
+        `past` gives the index of the revision where the one here has left it behind.
+        """
+        with self._lock:
+            index = self.text(log, store, revision=revision)
+            changes = log.kinds(after=revision, until=index.revision) & PASSAGE_EVENTS
+            searcher = index.earlier(revision) if changes else index.searcher()
+            vectors = self.vectors(log, store)
+        if searcher is None:
+            index = past()
+            searcher = index.searcher()
+        wanted = limit if vectors is None else max(limit, WEIGHED)
+        found = index.search(query, wanted, reach=reach, read=read, searcher=searcher)
+        return found if vectors is None else vectors.weigh(query, found, limit, read=read)
+
+    def vectors(self, log: Log, store: Store) -> VectorIndex | None:
+        """Give the vectors, caught up; None without an embedder."""
+        if self._embedder is None:
+            return None
+        with self._lock:
+            if self._vectors is None:
+                self._vectors = VectorIndex(self._directory / "vectors.sqlite", self._embedder)
+            revision = log.revision
+            if self._vectors.revision != revision:
+                records = {record.asserted: record for record in store.documents(as_of=revision)}
+                self._vectors.follow(
+                    records.keys(), lambda added: store.document(records[added]), revision=revision
+                )
+            return self._vectors
+
+    def text(self, log: Log, store: Store, *, revision: int | None = None) -> TextIndex:
+        """Give the text index, caught up with a revision, the newest by default, or beyond it."""
         with self._lock:
             if self._text is None:
                 self._text = TextIndex(self._directory / "text")
             index = self._text
-            revision = log.revision
-            if index.revision == revision:
+            revision = log.revision if revision is None else revision
+            if index.revision >= revision:
                 return index
-            kinds = log.kinds(after=index.revision)
+            kinds = log.kinds(after=index.revision, until=revision)
             if index.revision == 0 or kinds & {EventKind.DOCUMENT_RETRACTED, EventKind.ERASED}:
                 index = self._text = TextIndex(self._directory / "text", anew=True)
             elif EventKind.DOCUMENT_ADDED not in kinds:
@@ -170,7 +223,7 @@ def _follow(rdf: RdfProjection, event: Event, store: Store) -> None:
                 rdf.add_document(store.document(record))
         case EventKind.STATEMENTS_ASSERTED if payload:
             rdf.add_statements(store.statements(asserted_by=event.number))
-        case EventKind.STATEMENT_RETRACTED:
+        case kind if kind in RETRACTIONS - {EventKind.DOCUMENT_RETRACTED}:
             for statement_id, statement, evidence in store.statements(retracted_by=event.number):
                 rdf.remove_statement(statement_id, statement, evidence)
         case EventKind.DOCUMENT_RETRACTED | EventKind.ERASED:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import KnowledgeError, QueryOverBudget, QueryRejected
+from .errors import FormatUnavailable, KnowledgeError, QueryOverBudget, QueryRejected
 from .sparql import negotiate, read_query
 
 
@@ -97,16 +97,17 @@ class QueryPool:
         deadline = time.monotonic() + budget.milliseconds / 1000
         try:
             _send(worker, json.dumps(request).encode())
-            reply = json.loads(_receive(worker, deadline))
-            content = _receive(worker, deadline) if reply["status"] == "answered" else b""
+            head, _, content = _receive(worker, deadline).partition(b"\n")
+            reply = json.loads(head)
         except _Late as late:
             self._discard(worker)
             raise _out_of_time(budget) from late
         except (EOFError, BrokenPipeError) as error:
             self._discard(worker)
             raise QueryOverBudget(
-                "the query ended its worker; expected one that needs at most "
-                f"{budget.memory // 1024**2} MiB"
+                "the query is too deep, or needs too much memory, and ended its worker; expected "
+                f"one that needs at most {budget.memory // 1024**2} MiB; this says nothing about "
+                "its answers"
             ) from error
         except BaseException:
             self._discard(worker)
@@ -117,6 +118,11 @@ class QueryPool:
         match reply["status"]:
             case "answered":
                 return content
+            case "unwritable":
+                raise FormatUnavailable(
+                    f"a value of the result has the character {reply['detail']}, which XML cannot "
+                    f"hold; expected another format than {request['media_type']}"
+                )
             case "rejected":
                 raise QueryRejected(f"the query cannot be read: {_brief(reply['detail'])}")
             case "over budget":
@@ -193,25 +199,27 @@ def _send(worker: subprocess.Popen[bytes], frame: bytes) -> None:
 
 
 def _receive(worker: subprocess.Popen[bytes], deadline: float) -> bytes:
-    length = struct.unpack(">I", _read(worker, 4, deadline))[0]
-    return _read(worker, length, deadline)
-
-
-def _read(worker: subprocess.Popen[bytes], count: int, deadline: float) -> bytes:
+    """Read one frame; there is never more than one on its way."""
     if worker.stdout is None:
         raise EOFError
     descriptor = worker.stdout.fileno()
     parts: list[bytes] = []
-    while count:
+    missing = 4
+    length: int | None = None
+    while missing > 0:
         wait = deadline - time.monotonic()
         if wait <= 0 or not select.select([descriptor], [], [], wait)[0]:
             raise _Late
-        part = os.read(descriptor, min(count, 1 << 20))
+        part = os.read(descriptor, 1 << 16)
         if not part:
             raise EOFError
         parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
+        missing -= len(part)
+        if length is None and missing <= 0:
+            parts = [b"".join(parts)]
+            length = struct.unpack(">I", parts[0][:4])[0]
+            missing += length
+    return b"".join(parts)[4:]
 
 
 _EXPECTED = re.compile(r"expected one of (.+)", re.DOTALL)
@@ -227,6 +235,8 @@ def _brief(detail: str) -> str:
         if "Prefix not found" in match[1]:
             return "the prefix of this name is not declared"
         tokens = _TOKEN.findall(_CLASS.sub("", match[1]))
+        if not tokens:
+            return "this cannot stand here"
         is_all = len(tokens) <= _MOST_EXPECTED and not _CLASS.search(match[1])
         return f"expected one of {', '.join(tokens[:_MOST_EXPECTED])}{'' if is_all else ', ...'}"
 

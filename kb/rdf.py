@@ -22,6 +22,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -34,6 +35,7 @@ from .dimension import Dimension, value_label
 from .document import Document
 from .errors import KnowledgeError
 from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
+from .rdf_loading import FEW, Grounded, load_lean, spans_with_nodes
 from .rdf_quads import (
     GENERATED_BY,
     META,
@@ -61,11 +63,8 @@ from .rdf_removal import remove_source
 from .rdf_terms import typed
 from .statement import Evidence, Modality, Polarity, Statement
 
-Grounded = tuple[str, Statement, Sequence[Evidence]]
-"""A statement id, the statement, and where it stands."""
-
 _DEFAULT = ox.DefaultGraph()
-_BATCH = 20_000
+_BATCH = 50_000
 
 
 class RdfProjection:
@@ -169,14 +168,15 @@ class RdfProjection:
     def add_statements(self, statements: Iterable[Grounded]) -> int:
         """Add many statements in batches; gives how many were read."""
         count = 0
-        batch: list[Grounded] = []
-        for grounded in statements:
-            count += 1
-            batch.append(grounded)
-            if len(batch) >= _BATCH:
+        noded: set[str] | None = None
+        pending = iter(statements)
+        with self._lock:
+            while batch := list(islice(pending, _BATCH)):
+                count += len(batch)
+                if len(batch) >= FEW:
+                    noded = spans_with_nodes(self._store) if noded is None else noded
+                    batch = load_lean(self._store, self.namespace, batch, noded)
                 self._add_batch(batch)
-                batch = []
-        self._add_batch(batch)
         return count
 
     def remove_statement(
@@ -276,10 +276,7 @@ class RdfProjection:
                     places.clear()
                 places |= mine
                 pending.update(dict.fromkeys(self._quads(statement_id, statement, evidence)))
-            if len(batch) < _BATCH:  # each bulk load writes files of its own
-                self._store.extend(pending)
-            else:
-                self._store.bulk_extend(pending)
+            self._store.extend(pending)
             self._changes += 1
 
     def _quads(

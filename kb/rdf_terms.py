@@ -23,6 +23,7 @@ SYNTAXES = {
     "text/turtle": ox.RdfFormat.TURTLE,
     "application/n-triples": ox.RdfFormat.N_TRIPLES,
     "application/ld+json": ox.RdfFormat.JSON_LD,
+    "application/trig": ox.RdfFormat.TRIG,
 }
 """Media types that are read and written."""
 

@@ -1,12 +1,13 @@
 """The process that answers SPARQL queries: opens a checkpoint read-only and can be killed.
 
 Requests and replies are frames on stdin and stdout: four bytes of length, big-endian, then as many
-bytes. A request is a JSON object; a reply is a JSON object, then for an answer its bytes. The first
-reply comes unasked, once the process is ready.
+bytes. A request is a JSON object; a reply is a JSON object on a line, then for an answer its bytes.
+The first reply comes unasked, once the process is ready.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -14,7 +15,9 @@ import resource
 import signal
 import struct
 import sys
+import threading
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import BinaryIO
 
 import pyoxigraph as ox
@@ -36,13 +39,26 @@ _GRAPHS = {
     "application/n-triples": ox.RdfFormat.N_TRIPLES,
     "application/rdf+xml": ox.RdfFormat.RDF_XML,
     "application/ld+json": ox.RdfFormat.JSON_LD,
+    "application/trig": ox.RdfFormat.TRIG,
 }
+_XML = ("application/sparql-results+xml", "application/rdf+xml")
+_NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+
+_STACK = 256 * 1024 * 1024
+"""Bytes of stack for one query: plans of long unions, sums and paths are deep."""
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 
 
+_VALUED = (ox.NamedNode, ox.Literal)
+
+
 class _TooMuch(Exception):
     """A result past its budget of rows or bytes."""
+
+
+class _Unwritable(Exception):
+    """A result with a character that its format cannot hold."""
 
 
 class _Counter(io.BytesIO):
@@ -62,6 +78,7 @@ class _Counter(io.BytesIO):
         return super().write(data)
 
 
+@lru_cache(maxsize=4)
 def functions(
     namespace: str,
 ) -> dict[ox.NamedNode, Callable[..., Term | None]]:
@@ -108,8 +125,19 @@ def functions(
 def answer(store: ox.Store, request: dict[str, object]) -> bytes:
     """Evaluate one request and give the bytes of its result.
 
-    Raises SyntaxError for an unreadable query and `_TooMuch` past the budget.
+    Raises SyntaxError for an unreadable query, `_TooMuch` past the budget, and `_Unwritable` where
+    XML cannot hold a character of the result.
     """
+    content = _answer(store, request)
+    if request["media_type"] not in _XML:
+        return content
+    found = _NOT_IN_XML.search(content)
+    if found is not None:
+        raise _Unwritable(f"U+{ord(found[0].decode()):04X}")
+    return content.replace(b"\r", b"&#13;")  # as it is, a reader would take it for a line end
+
+
+def _answer(store: ox.Store, request: dict[str, object]) -> bytes:
     rows, size = _number(request["rows"]), _number(request["bytes"])
     namespace = str(request["namespace"])
     media_type = str(request["media_type"])
@@ -139,7 +167,22 @@ def answer(store: ox.Store, request: dict[str, object]) -> bytes:
     if media_type == "text/tab-separated-values":
         return content
     parsed = ox.parse_query_results(content, ox.QueryResultsFormat.TSV)
+    if media_type == "text/csv" and isinstance(parsed, ox.QuerySolutions):
+        return _csv(parsed)
     return parsed.serialize(format=_SOLUTIONS[media_type]) or b""
+
+
+def _csv(solutions: ox.QuerySolutions) -> bytes:
+    """Write a table as RFC 4180 says: IRIs too are quoted where they have a comma, as spans do."""
+    written = io.StringIO(newline="")
+    table = csv.writer(written, lineterminator="\r\n")
+    table.writerow(variable.value for variable in solutions.variables)
+    for solution in solutions:
+        table.writerow(
+            "" if term is None else term.value if isinstance(term, _VALUED) else str(term)
+            for term in solution
+        )
+    return written.getvalue().encode()
 
 
 def _triples(
@@ -161,8 +204,15 @@ def _triples(
 
 
 def main() -> None:
-    """Answer requests until stdin ends."""
-    forbid_sockets()
+    """Answer requests until stdin ends, on a thread with a large stack."""
+    forbid_sockets()  # before the thread, which inherits the wall
+    threading.stack_size(_STACK)
+    worker = threading.Thread(target=_serve)
+    worker.start()
+    worker.join()
+
+
+def _serve() -> None:
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
     _write(replies, {"status": "ready"})
     store: ox.Store | None = None
@@ -182,6 +232,8 @@ def main() -> None:
             content = answer(store, request)
         except _TooMuch as error:
             _write(replies, {"status": "over budget", "detail": str(error)})
+        except _Unwritable as error:
+            _write(replies, {"status": "unwritable", "detail": str(error)})
         except (SyntaxError, ValueError) as error:
             _write(replies, {"status": "rejected", "detail": str(error)})
         except MemoryError:
@@ -189,8 +241,7 @@ def main() -> None:
         except (OSError, RuntimeError) as error:
             _write(replies, {"status": "failed", "detail": str(error)})
         else:
-            _write(replies, {"status": "answered"})
-            _write_bytes(replies, content)
+            _write(replies, {"status": "answered"}, content)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -201,12 +252,9 @@ def _read(stream: BinaryIO) -> bytes | None:
     return stream.read(struct.unpack(">I", head)[0])
 
 
-def _write(stream: BinaryIO, reply: dict[str, str]) -> None:
-    _write_bytes(stream, json.dumps(reply).encode())
-
-
-def _write_bytes(stream: BinaryIO, content: bytes) -> None:
-    stream.write(struct.pack(">I", len(content)))
+def _write(stream: BinaryIO, reply: dict[str, str], content: bytes = b"") -> None:
+    head = json.dumps(reply).encode() + b"\n"
+    stream.write(struct.pack(">I", len(head) + len(content)) + head)
     stream.write(content)
     stream.flush()
 

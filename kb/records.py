@@ -20,10 +20,25 @@ class EventKind(StrEnum):
     IMPORT_BEGUN = "import_begun"
     IMPORT_COMPLETED = "import_completed"
     STATEMENT_RETRACTED = "statement_retracted"
+    SPAN_RETRACTED = "span_retracted"
+    RUN_RETRACTED = "run_retracted"
     DOCUMENT_RETRACTED = "document_retracted"
+    LINKS_WITHDRAWN = "links_withdrawn"
     DIMENSION_DEFINED = "dimension_defined"
     POLICY_PUBLISHED = "policy_published"
     ERASED = TOMBSTONE
+
+
+RETRACTIONS = frozenset(
+    {
+        EventKind.STATEMENT_RETRACTED,
+        EventKind.SPAN_RETRACTED,
+        EventKind.RUN_RETRACTED,
+        EventKind.DOCUMENT_RETRACTED,
+        EventKind.LINKS_WITHDRAWN,
+    }
+)
+"""Events that end evidence; it stays readable as of revisions before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,24 @@
 """Projection to a text index: BM25 over passages and their titles, by Tantivy.
 
+Beside words, a query finds the passages whose titles it names and, if asked, those that the best of
+them name in turn: a question seldom says who made the film it asks about, the passage of
+the film does. Each of these is a term of its own, so that a name shared by many passages says less.
+
 Scores depend on the standing passages alone: nothing is ever deleted from an index, it is built
 anew. Equal scores are ordered by source and position, also at the cut. A build that was not
 finished leaves no checkpoint, and the next opening starts over.
+
+Source: Robertson, Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond (2009), 3; the
+weights below were chosen on training questions of 2WikiMultihopQA, HotpotQA and MuSiQue.
 """
 
 from __future__ import annotations
 
 import shutil
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
 
@@ -18,9 +26,35 @@ import tantivy
 
 from .document import Document, Passage
 from .log import write_atomically
+from .search_terms import SearchTerms, composed
 
-_FORMAT = "2"
+_FORMAT = "3"
 _HEAP = 64_000_000
+_EARLIER = 8  # states of an index kept for questions that began before it changed
+
+_NAMED = 10.0
+"""Weight of a title that the query names, against one word."""
+
+_LINKED = 3.0
+"""Weight of a title that the best passage names; each passage after it weighs `_LESS` of that."""
+
+_LESS = 0.7
+_FOLLOWED = 3
+_FOLLOWED_LENGTH = 4_000
+"""Passages whose names are followed, and how far these are read, in code points."""
+
+
+_Clause = tuple[tantivy.Occur, tantivy.Query]
+
+
+class Reach(Enum):
+    """How far a search goes."""
+
+    NAMED = "named"
+    """Passages with the words of the query, or of a title that it names."""
+
+    LINKED = "linked"
+    """Also passages of a title that one of the best passages names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +71,21 @@ class Place:
 class TextIndex:
     """The passages of the standing documents, in a directory, or of none if it is made anew.
 
-    One thread adds at a time; any may search.
+    One thread adds at a time; any may search, each call on what stood when it began.
     """
 
     def __init__(self, directory: Path, *, anew: bool = False) -> None:
+        self._earlier: deque[tuple[int, int, tantivy.Searcher]] = deque(maxlen=_EARLIER)
         self._checkpoint = directory.with_name(f"{directory.name}.revision")
         self.revision = 0 if anew else self._read_checkpoint()
         if not self.revision:
             self._checkpoint.unlink(missing_ok=True)
             shutil.rmtree(directory, ignore_errors=True)
+        self._since = self.revision
         directory.mkdir(parents=True, exist_ok=True)
         self._index = tantivy.Index(_schema(), str(directory), reuse=bool(self.revision))
-        self._analyzer = _analyzer()
-        self._index.register_tokenizer("passage", self._analyzer)
+        self._terms = SearchTerms()
+        self._index.register_tokenizer("passage", self._terms.analyzer)
 
     def _read_checkpoint(self) -> int:
         try:
@@ -60,28 +96,20 @@ class TextIndex:
 
     def add(self, documents: Iterable[Document], *, revision: int) -> None:
         """Add documents that are not there, and record how far the log has been followed."""
+        before = self._since, self.revision, self._index.searcher()
         self._checkpoint.unlink(missing_ok=True)
         writer = self._index.writer(heap_size=_HEAP, num_threads=1)
         try:
             for document in documents:
-                for passage in _worth_finding(document):
-                    writer.add_document(
-                        tantivy.Document(
-                            title=_composed(passage.title),
-                            text=_composed(document.text[passage.start : passage.end]),
-                            name=passage.title,
-                            source=document.source_sha256,
-                            start=passage.start,
-                            end=passage.end,
-                            order=_order(document.source_sha256, passage.start),
-                        )
-                    )
+                for passage in worth_finding(document):
+                    writer.add_document(self._entry(document, passage))
             writer.commit()
             writer.wait_merging_threads()
         finally:
             del writer
         self._index.reload()
-        self.revision = revision
+        self._earlier.append(before)
+        self._since = self.revision = revision
         write_atomically(self._checkpoint, f"{_FORMAT} {revision}\n".encode())
 
     def follow(self, revision: int) -> None:
@@ -89,22 +117,81 @@ class TextIndex:
         self.revision = revision
         write_atomically(self._checkpoint, f"{_FORMAT} {revision}\n".encode())
 
-    def search(self, query: str, limit: int) -> tuple[Place, ...]:
-        """Find the best passages for the words of a text; nothing in it is syntax."""
-        words = sorted(set(self._analyzer.analyze(_composed(query))))
-        if not words or limit < 1:
-            return ()
-        schema = self._index.schema
-        clauses = [
-            (tantivy.Occur.Should, tantivy.Query.term_query(schema, field, word))
-            for field in ("text", "title")
-            for word in words
+    def searcher(self) -> tantivy.Searcher:
+        """Give what searches the passages as they are now, also later."""
+        return self._index.searcher()
+
+    def earlier(self, revision: int) -> tantivy.Searcher | None:
+        """Give what searches the passages of an earlier revision, if that was not long ago."""
+        for first, last, searcher in self._earlier:
+            if first <= revision <= last:
+                return searcher
+        return None
+
+    def _entry(self, document: Document, passage: Passage) -> tantivy.Document:
+        entry = tantivy.Document(
+            title=composed(passage.title),
+            text=composed(document.text[passage.start : passage.end]),
+            name=passage.title,
+            source=document.source_sha256,
+            start=passage.start,
+            end=passage.end,
+            order=_order(document.source_sha256, passage.start),
+        )
+        for key in self._terms.title_keys(passage.title):
+            entry.add_text("key", key)
+        return entry
+
+    def search(
+        self,
+        query: str,
+        limit: int,
+        *,
+        reach: Reach = Reach.NAMED,
+        read: Callable[[Place], str] = lambda _: "",
+        searcher: tantivy.Searcher | None = None,
+    ) -> tuple[Place, ...]:
+        """Find the best passages for a text; nothing in it is syntax.
+
+        `read` gives the text of a passage, empty where it is gone; only LINKED asks it.
+        `searcher` searches the passages as they were earlier.
+        """
+        searcher = self._index.searcher() if searcher is None else searcher
+        clauses = self._clauses(searcher, query)
+        if reach is Reach.NAMED:
+            return self._best(searcher, clauses, limit)
+        first = self._best(searcher, clauses, _FOLLOWED)
+        weights = dict.fromkeys(self._names(searcher, query), 0.0)
+        for rank, place in enumerate(first):
+            for key in self._names(searcher, read(place)[:_FOLLOWED_LENGTH]):
+                weights.setdefault(key, _LINKED * _LESS**rank)
+        links = [self._clause("key", key, weight) for key, weight in weights.items() if weight]
+        return self._best(searcher, [*clauses, *links], limit)
+
+    def _names(self, searcher: tantivy.Searcher, text: str) -> tuple[str, ...]:
+        return self._terms.names(text, lambda key: searcher.doc_freq("key", key) > 0)
+
+    def _clauses(self, searcher: tantivy.Searcher, query: str) -> list[_Clause]:
+        words = self._terms.words(query)
+        return [
+            *(self._clause(field, word, 1.0) for field in ("text", "title") for word in words),
+            *(self._clause("key", key, _NAMED) for key in self._names(searcher, query)),
         ]
-        searcher = self._index.searcher()
-        parsed = tantivy.Query.boolean_query(clauses)
+
+    def _clause(self, field: str, term: str, weight: float) -> _Clause:
+        query = tantivy.Query.term_query(self._index.schema, field, term)
+        weighted = query if weight == 1.0 else tantivy.Query.boost_query(query, weight)
+        return tantivy.Occur.Should, weighted
+
+    def _best(
+        self, searcher: tantivy.Searcher, clauses: Sequence[_Clause], limit: int
+    ) -> tuple[Place, ...]:
+        if not clauses or limit < 1:
+            return ()
+        query = tantivy.Query.boolean_query(clauses)
         wanted = limit
         while True:  # as long as the cut falls among equal scores
-            hits = searcher.search(parsed, limit=wanted + 1, count=False).hits
+            hits = searcher.search(query, limit=wanted + 1, count=False).hits
             if len(hits) <= wanted or hits[limit - 1][0] != hits[-1][0]:
                 break
             wanted *= 8
@@ -132,6 +219,7 @@ def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("title", tokenizer_name="passage", index_option="freq")
     builder.add_text_field("text", tokenizer_name="passage", index_option="freq")
+    builder.add_text_field("key", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("name", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("source", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("start", stored=True)
@@ -140,22 +228,7 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _analyzer() -> tantivy.TextAnalyzer:
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-        .filter(tantivy.Filter.stemmer("English"))
-        .build()
-    )
-
-
-def _composed(text: str) -> str:
-    """Write accents as one character, which the tokenizer would else cut words at."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _worth_finding(document: Document) -> Iterator[Passage]:
+def worth_finding(document: Document) -> Iterator[Passage]:
     """Leave out headings: they are the title, and so the first, of several passages."""
     before = None
     for passage, following in zip_longest(document.passages, document.passages[1:]):

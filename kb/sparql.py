@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from .errors import FormatUnavailable, QueryRejected
 
@@ -42,10 +43,14 @@ SOLUTION_FORMATS = {
 GRAPH_FORMATS = {
     "text/turtle": ("application/x-turtle", "text/plain"),
     "application/n-triples": (),
+    "application/trig": ("application/x-trig",),
     "application/rdf+xml": ("application/xml", "text/xml"),
     "application/ld+json": ("application/json",),
 }
 """Formats of CONSTRUCT and DESCRIBE, the preferred first, with other names."""
+
+DEEPEST = 500
+"""Depth of brackets beyond which a query is refused."""
 
 _UPDATES = frozenset(
     {"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"}
@@ -58,7 +63,7 @@ _TOKEN = re.compile(
     | (?P<string>\"{3}(?:\"{0,2}(?:[^"\\]|\\.))*\"{3} | '{3}(?:'{0,2}(?:[^'\\]|\\.))*'{3}
         | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*')
     | (?P<variable>[?$]\w+)
-    | (?P<name>(?:[^\W\d_](?:[\w.-]*[\w-])?|_)?:
+    | (?P<name>(?:[^\W\d_](?:[\w.-]{0,99}[\w-])?|_)?:
         (?:(?:[\w:]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])
            (?:[\w:.·-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])*)?)
     | (?P<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
@@ -67,13 +72,16 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# A prefix is looked for in 101 characters, so that no text is read again and again; of a longer one
+# the words are told apart, which refuses more and lets nothing through.
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
 def read_query(text: str) -> QueryTraits:
     """Tell the traits of a query.
 
-    Raises QueryRejected for an update, for SERVICE anywhere, and where no form is found.
+    Raises QueryRejected for an update, for SERVICE anywhere, for brackets nested deeper than
+    `DEEPEST`, and where no form is found.
     """
     words = [word.upper() for word in _words(_unescape(text))]
     if "SERVICE" in words:
@@ -93,6 +101,7 @@ def read_query(text: str) -> QueryTraits:
     return QueryTraits(forms[first], names_graphs="FROM" in words, orders="ORDER" in words)
 
 
+@lru_cache(maxsize=256)
 def negotiate(accept: str, form: QueryForm) -> str:
     """Choose the media type of a result: the one the Accept header wants most.
 
@@ -118,8 +127,22 @@ def negotiate(accept: str, form: QueryForm) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Bare words of a query: neither in strings, IRIs and comments nor parts of names."""
-    return [token["word"] for token in _TOKEN.finditer(text) if token.lastgroup == "word"]
+    """Bare words of a query: neither in strings, IRIs and comments nor parts of names.
+
+    Raises QueryRejected for brackets that are nested too deeply.
+    """
+    words: list[str] = []
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        if token.lastgroup == "word":
+            words.append(token["word"])
+        elif token.lastgroup == "other":
+            depth += (token["other"] in "{[(") - (token["other"] in "}])")
+            if depth > DEEPEST:
+                raise QueryRejected(
+                    f"the query nests brackets more than {DEEPEST} deep; expected a flatter one"
+                )
+    return words
 
 
 def _unescape(text: str) -> str:

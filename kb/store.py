@@ -1,8 +1,6 @@
-"""The log's read model: tables of documents, statements and evidence, each row with its interval.
+"""The log's read model: what the tables say now, and what they said at a revision.
 
-The tables are written in the transaction of the event they come from, by `Store.apply` alone. So
-replaying the log gives them again, and `check_against` compares. A row stands from the event that
-asserted it until, if ever, the event that retracted it.
+Replaying the log gives the tables again, and `check_against` compares.
 """
 
 from __future__ import annotations
@@ -13,14 +11,14 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from itertools import groupby, zip_longest
 from operator import itemgetter
-from typing import cast
 
 from .document import Document, Passage
-from .errors import LogCorrupt
-from .log import Event
+from .errors import LogCorrupt, NotFound, SourceErased
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
+from .schema import DOCUMENT_COLUMNS, content, stands
 from .statement import (
     ALWAYS,
     Entity,
@@ -33,62 +31,28 @@ from .statement import (
     value_from_json,
 )
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS source (sha256 TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS text (sha256 TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS document (
-    key INTEGER PRIMARY KEY, source_sha256 TEXT NOT NULL, text_sha256 TEXT NOT NULL,
-    name TEXT NOT NULL, title TEXT NOT NULL, media_type TEXT NOT NULL, decoder TEXT NOT NULL,
-    passages BLOB NOT NULL, complete INTEGER NOT NULL, asserted INTEGER NOT NULL, retracted INTEGER
-);
-CREATE UNIQUE INDEX IF NOT EXISTS document_live ON document (source_sha256) WHERE retracted IS NULL;
-CREATE TABLE IF NOT EXISTS statement (
-    key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL,
-    dimension TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL, polarity TEXT NOT NULL,
-    modality TEXT NOT NULL, valid_start TEXT, valid_end TEXT
-);
-CREATE INDEX IF NOT EXISTS statement_subject ON statement (subject, dimension);
-CREATE INDEX IF NOT EXISTS statement_dimension ON statement (dimension);
-CREATE TABLE IF NOT EXISTS evidence (
-    statement INTEGER NOT NULL, document INTEGER NOT NULL, start INTEGER NOT NULL,
-    end INTEGER NOT NULL, quote TEXT NOT NULL, extractor TEXT NOT NULL, confidence TEXT NOT NULL,
-    asserted INTEGER NOT NULL, retracted INTEGER,
-    PRIMARY KEY (statement, document, start, end)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS evidence_document ON evidence (document);
-CREATE INDEX IF NOT EXISTS evidence_asserted ON evidence (asserted);
-CREATE INDEX IF NOT EXISTS evidence_retracted ON evidence (retracted) WHERE retracted NOT NULL;
-CREATE INDEX IF NOT EXISTS evidence_doubtful ON evidence (statement) WHERE confidence <> '1';
-CREATE TABLE IF NOT EXISTS rejection (
-    source_sha256 TEXT NOT NULL, reason TEXT NOT NULL, text TEXT NOT NULL,
-    PRIMARY KEY (source_sha256, reason, text)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS erased (
-    source_sha256 TEXT PRIMARY KEY, number INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS dimension (name TEXT PRIMARY KEY, form TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS policy (
-    id TEXT NOT NULL, version TEXT NOT NULL, text TEXT NOT NULL, published INTEGER NOT NULL,
-    PRIMARY KEY (id, version)
-) WITHOUT ROWID;
-"""
-
-
-_DOCUMENT_COLUMNS = (
-    "source_sha256, text_sha256, name, title, media_type, decoder, complete, asserted, retracted"
-)
-_THIS = "source_sha256 = ? AND retracted IS NULL"
-_CONTENT = (
-    f"SELECT {_DOCUMENT_COLUMNS}, passages FROM document ORDER BY key",
+_STATED = (
     "SELECT s.id, subject, dimension, kind, value, polarity, modality, valid_start, valid_end,"
-    " document, start, end, quote, extractor, confidence, asserted, retracted"
-    " FROM statement s LEFT JOIN evidence e ON e.statement = s.key"
-    " ORDER BY s.id, document, start, end",
-    "SELECT * FROM rejection ORDER BY source_sha256, reason, text",
-    "SELECT * FROM erased ORDER BY source_sha256",
-    "SELECT * FROM dimension ORDER BY name",
-    "SELECT * FROM policy ORDER BY id, version",
+    " d.source_sha256, d.text_sha256, e.start, e.end, quote, extractor, confidence"
+    " FROM statement s JOIN evidence e ON e.statement = s.key JOIN document d ON d.key = e.document"
 )
+_STATED_ORDER = " ORDER BY s.id, d.source_sha256, e.start, e.end, e.asserted"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Places (statement, start, end) with evidence, and places refused to an extractor."""
+
+    places: set[tuple[str, int, int]] = field(default_factory=set)
+    refused: frozenset[tuple[str, int, int, str]] = frozenset()
+
+    def take(self, evidence: Evidence) -> bool:
+        """Add a place; false where it is there or refused."""
+        place = (evidence.statement_id, evidence.start, evidence.end)
+        if place in self.places or (*place, evidence.extractor) in self.refused:
+            return False
+        self.places.add(place)
+        return True
 
 
 class Store:
@@ -102,133 +66,12 @@ class Store:
         """The database it reads and writes."""
         return self._connection
 
-    def create(self) -> None:
-        """Make the tables where they do not exist."""
-        self._connection.executescript(_SCHEMA)
-
-    # ---- writing: only from events
-
-    def put_document(self, document: Document, data: bytes) -> None:
-        """Keep the bytes and the text that a coming `document_added` event names by digest."""
-        self._connection.execute(
-            "INSERT OR IGNORE INTO source VALUES (?, ?)", (document.source_sha256, data)
-        )
-        self._connection.execute(
-            "INSERT OR IGNORE INTO text VALUES (?, ?)",
-            (document.text_sha256, zlib.compress(document.text.encode(), 1)),
-        )
-
-    def apply(self, event: Event) -> None:
-        """Write what the event says. An erased event says nothing."""
-        if event.payload is None:
-            return
-        payload = cast("dict[str, str]", event.payload)
-        execute = self._connection.execute
-        match event.kind:
-            case EventKind.DOCUMENT_ADDED:
-                execute(
-                    "INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-                    (
-                        event.number,
-                        *(
-                            payload[key]
-                            for key in ("source_sha256", "text_sha256", "name", "title")
-                        ),
-                        payload["media_type"],
-                        payload["decoder"],
-                        zlib.compress(json.dumps(payload["passages"]).encode(), 1),
-                        int(bool(payload["complete"])),
-                        event.number,
-                    ),
-                )
-            case EventKind.STATEMENTS_ASSERTED:
-                self._assert(event)
-            case EventKind.CANDIDATES_REJECTED:
-                self._connection.executemany(
-                    "INSERT OR IGNORE INTO rejection VALUES (?, ?, ?)",
-                    ((payload["source_sha256"], *pair) for pair in payload["rejected"]),
-                )
-            case EventKind.IMPORT_BEGUN | EventKind.IMPORT_COMPLETED:
-                execute(
-                    f"UPDATE document SET complete = ? WHERE {_THIS}",
-                    (int(event.kind == EventKind.IMPORT_COMPLETED), payload["source_sha256"]),
-                )
-            case EventKind.STATEMENT_RETRACTED:
-                execute(
-                    "UPDATE evidence SET retracted = ? WHERE retracted IS NULL"
-                    " AND statement = (SELECT key FROM statement WHERE id = ?)",
-                    (event.number, payload["statement_id"]),
-                )
-            case EventKind.DOCUMENT_RETRACTED:
-                execute(
-                    "UPDATE evidence SET retracted = ? WHERE retracted IS NULL AND document ="
-                    f" (SELECT key FROM document WHERE {_THIS})",
-                    (event.number, payload["source_sha256"]),
-                )
-                execute(
-                    f"UPDATE document SET retracted = ? WHERE {_THIS}",
-                    (event.number, payload["source_sha256"]),
-                )
-            case EventKind.DIMENSION_DEFINED:
-                execute(
-                    "INSERT OR REPLACE INTO dimension VALUES (?, ?)",
-                    (payload["name"], json.dumps(event.payload, sort_keys=True)),
-                )
-            case EventKind.POLICY_PUBLISHED:
-                execute(
-                    "INSERT INTO policy VALUES (?, ?, ?, ?)",
-                    (payload["id"], payload["version"], payload["text"], event.number),
-                )
-            case EventKind.ERASED:
-                self._erase(payload["source_sha256"], event.number)
-            case EventKind.CREATED:
-                pass
-            case _:
-                raise LogCorrupt(f"event {event.number} is of the unknown kind {event.kind!r}")
-
-    def _assert(self, event: Event) -> None:
-        payload = cast("dict[str, str]", event.payload)
-        rows = cast("list[list[str]]", payload["statements"])
-        document = self._connection.execute(
-            f"SELECT key FROM document WHERE {_THIS}",
-            (payload["source_sha256"],),
-        ).fetchone()
-        if document is None:
-            raise LogCorrupt(f"event {event.number} gives statements of a document never added")
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO statement VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (row[:9] for row in rows),
-        )
-        self._connection.executemany(
-            "INSERT INTO evidence VALUES"
-            " ((SELECT key FROM statement WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, NULL)",
-            ((row[0], document[0], *row[9:], event.number) for row in rows),
-        )
-
-    def _erase(self, source_sha256: str, number: int) -> None:
-        execute = self._connection.execute
-        keys = "(SELECT key FROM document WHERE source_sha256 = ?)"
-        texts = "SELECT text_sha256 FROM document WHERE source_sha256"
-        execute(f"DELETE FROM evidence WHERE document IN {keys}", (source_sha256,))
-        execute("DELETE FROM statement WHERE key NOT IN (SELECT statement FROM evidence)")
-        execute(
-            f"DELETE FROM text WHERE sha256 IN ({texts} = ?) AND sha256 NOT IN ({texts} <> ?)",
-            (source_sha256, source_sha256),
-        )
-        for table, column in (
-            ("source", "sha256"),
-            ("document", "source_sha256"),
-            ("rejection", "source_sha256"),
-        ):
-            execute(f"DELETE FROM {table} WHERE {column} = ?", (source_sha256,))
-        execute("INSERT OR REPLACE INTO erased VALUES (?, ?)", (source_sha256, number))
-
     def check_against(self, twin: Store) -> None:
         """Check the digests of sources and texts, and all rows against those of a replayed store.
 
         Raises LogCorrupt naming the first difference.
         """
-        for kept, recorded in zip_longest(self.content(), twin.content()):
+        for kept, recorded in zip_longest(content(self._connection), content(twin.connection)):
             if kept != recorded:
                 where = (kept or recorded or ("",))[0]
                 raise LogCorrupt(f"a stored row about {where} does not follow from the log")
@@ -248,25 +91,20 @@ class Store:
             if text is None or hashlib.sha256(text.encode()).hexdigest() != digest:
                 raise LogCorrupt(f"the text {digest} is not the one recorded")
 
-    def content(self) -> Iterator[tuple[object, ...]]:
-        """Yield every row that follows from the log, in an order that does not depend on keys."""
-        for query in _CONTENT:
-            yield from self._connection.execute(query)
-
-    # ---- reading
-
     def documents(self, *, as_of: int | None = None) -> tuple[DocumentRecord, ...]:
         """Give the documents that stand, by digest."""
         rows = self._connection.execute(
-            f"SELECT {_DOCUMENT_COLUMNS} FROM document WHERE {stands('document', as_of)}"
+            f"SELECT {DOCUMENT_COLUMNS} FROM document WHERE {stands('document', as_of)}"
             " ORDER BY source_sha256"
         )
         return tuple(map(_document_record, rows))
 
-    def record(self, source_sha256: str) -> DocumentRecord | None:
-        """Give the newest record of a document, retracted or not."""
+    def record(self, source_sha256: str, *, as_of: int | None = None) -> DocumentRecord | None:
+        """Give the newest record of a document, retracted or not; with `as_of`, what stood then."""
+        then = "TRUE" if as_of is None else stands("document", as_of)
         row = self._connection.execute(
-            f"SELECT {_DOCUMENT_COLUMNS} FROM document WHERE source_sha256 = ? ORDER BY key DESC",
+            f"SELECT {DOCUMENT_COLUMNS} FROM document WHERE source_sha256 = ? AND {then}"
+            " ORDER BY key DESC",
             (source_sha256,),
         ).fetchone()
         return None if row is None else _document_record(row)
@@ -274,7 +112,7 @@ class Store:
     def record_added(self, number: int) -> DocumentRecord | None:
         """Give the record of the document that an event added, unless it has been erased."""
         row = self._connection.execute(
-            f"SELECT {_DOCUMENT_COLUMNS} FROM document WHERE key = ?", (number,)
+            f"SELECT {DOCUMENT_COLUMNS} FROM document WHERE key = ?", (number,)
         ).fetchone()
         return None if row is None else _document_record(row)
 
@@ -345,12 +183,8 @@ class Store:
         by_event = asserted_by is not None or retracted_by is not None
         standing = "TRUE" if by_event else stands("e", as_of)
         rows = self._connection.execute(
-            "SELECT s.id, subject, dimension, kind, value, polarity, modality, valid_start,"
-            " valid_end, d.source_sha256, d.text_sha256, e.start, e.end, quote, extractor,"
-            " confidence FROM statement s JOIN evidence e ON e.statement = s.key"
-            f" JOIN document d ON d.key = e.document WHERE {standing}"
-            f"{''.join(f' AND {column} = ?' for column in given)}"
-            " ORDER BY s.id, d.source_sha256, e.start, e.end",
+            f"{_STATED} WHERE {standing}{''.join(f' AND {column} = ?' for column in given)}"
+            f"{_STATED_ORDER}",
             tuple(given.values()),
         )
         for statement_id, same in groupby(rows, itemgetter(0)):
@@ -361,50 +195,60 @@ class Store:
                 tuple(Evidence(statement_id, *row[9:]) for row in evidence),
             )
 
-    def mentions(self, names: Collection[str]) -> Iterator[tuple[Statement, Evidence]]:
+    def mentions(
+        self, names: Collection[str], *, as_of: int | None = None
+    ) -> Iterator[tuple[Statement, Evidence]]:
         """Yield the standing statements with one of the names as subject or as entity value.
 
         In order of (id, source, start, end), once for each evidence.
         """
         given = json.dumps(sorted(names))
         rows = self._connection.execute(
-            "SELECT s.id, subject, dimension, kind, value, polarity, modality, valid_start,"
-            " valid_end, d.source_sha256, d.text_sha256, e.start, e.end, quote, extractor,"
-            " confidence FROM statement s JOIN evidence e ON e.statement = s.key"
-            f" JOIN document d ON d.key = e.document WHERE {stands('e', None)} AND"
+            f"{_STATED} WHERE {stands('e', as_of)} AND"
             " (subject IN (SELECT value FROM json_each(?)) OR kind = 'entity'"
-            " AND s.value IN (SELECT value FROM json_each(?)))"
-            " ORDER BY s.id, d.source_sha256, e.start, e.end",
+            f" AND s.value IN (SELECT value FROM json_each(?))){_STATED_ORDER}",
             (given, given),
         )
         for row in rows:
             yield statement_of_row(row), Evidence(row[0], *row[9:])
 
-    def passage_titles(self) -> frozenset[str]:
+    def passage_titles(self, *, as_of: int | None = None) -> frozenset[str]:
         """Give the titles of the passages of all documents that stand."""
         titles: set[str] = set()
         for (packed,) in self._connection.execute(
-            f"SELECT passages FROM document WHERE {stands('document', None)}"
+            f"SELECT passages FROM document WHERE {stands('document', as_of)}"
         ):
             titles.update(json.loads(zlib.decompress(packed))[0])
         return frozenset(titles)
 
-    def present(self, source_sha256: str) -> set[tuple[str, int, int]]:
-        """Give (statement id, start, end) of all evidence ever taken from the standing document."""
-        return set(
-            self._connection.execute(
-                "SELECT s.id, e.start, e.end FROM document d JOIN evidence e ON e.document = d.key"
-                " JOIN statement s ON s.key = e.statement"
-                " WHERE d.source_sha256 = ? AND d.retracted IS NULL",
-                (source_sha256,),
-            )
-        )
+    def present(self, source_sha256: str) -> Present:
+        """Give what evidence the standing document has, and what it must not be given again.
 
-    def entity_names(self) -> Iterator[str]:
+        What a link's own linker withdrew may be given again; what was retracted may not, except,
+        after the retraction of a run, by another extractor.
+        """
+        standing: set[tuple[str, int, int]] = set()
+        refused: set[tuple[str, int, int, str]] = set()
+        rows = self._connection.execute(
+            "SELECT s.id, e.start, e.end, e.extractor, e.retracted IS NULL,"
+            " (SELECT kind FROM event WHERE number = e.retracted)"
+            " FROM document d JOIN evidence e ON e.document = d.key"
+            " JOIN statement s ON s.key = e.statement"
+            " WHERE d.source_sha256 = ? AND d.retracted IS NULL",
+            (source_sha256,),
+        )
+        for statement_id, start, end, extractor, stands_now, kind in rows:
+            if kind == EventKind.RUN_RETRACTED:
+                refused.add((statement_id, start, end, extractor))
+            elif stands_now or kind != EventKind.LINKS_WITHDRAWN:
+                standing.add((statement_id, start, end))
+        return Present(standing, frozenset(refused))
+
+    def entity_names(self, *, as_of: int | None = None) -> Iterator[str]:
         """Yield the names of subjects and of entity values, sorted; documents left out."""
         standing = (
             "FROM statement s WHERE EXISTS"
-            " (SELECT 1 FROM evidence e WHERE e.statement = s.key AND e.retracted IS NULL)"
+            f" (SELECT 1 FROM evidence e WHERE e.statement = s.key AND {stands('e', as_of)})"
         )
         for (name,) in self._connection.execute(
             f"SELECT subject AS name {standing} AND subject NOT GLOB 'doc:*'"
@@ -424,6 +268,32 @@ class Store:
             (dimension,),
         ).fetchone()
         return None if row is None else value_from_json({"kind": row[0], "value": row[1]})
+
+    def extractors(self, *, source_sha256: str | None = None) -> tuple[str, ...]:
+        """Give the extractors of what stands, in one document if given, sorted."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT extractor FROM evidence e JOIN document d ON d.key = e.document"
+            f" WHERE {stands('e', None)} AND (? IS NULL OR d.source_sha256 = ?) ORDER BY extractor",
+            (source_sha256, source_sha256),
+        )
+        return tuple(extractor for (extractor,) in rows)
+
+    def refusals(
+        self, dimension: str, name: str, limit: int, *, as_of: int | None = None
+    ) -> tuple[tuple[str, str, str], ...]:
+        """Give (document, reason, text) of rejected candidates of a dimension that name an entity.
+
+        Those of standing documents, sorted; the reasons of extractors name the dimension.
+        """
+        return tuple(
+            self._connection.execute(
+                "SELECT r.source_sha256, r.reason, r.text FROM rejection r JOIN document d"
+                f" ON d.source_sha256 = r.source_sha256 WHERE {stands('d', as_of)}"
+                " AND instr(r.reason, ?) AND instr(r.text, ?)"
+                " ORDER BY r.source_sha256, r.reason, r.text LIMIT ?",
+                (dimension, name, limit),
+            )
+        )
 
     def rejections(self, source_sha256: str) -> tuple[tuple[str, str], ...]:
         """Give (reason, text) of candidates that extraction rejected, sorted."""
@@ -452,20 +322,31 @@ class Store:
             self._connection.execute("SELECT name, json_extract(form, '$.kind') FROM dimension")
         )
 
-    def policies(self) -> tuple[PolicyRecord, ...]:
+    def policies(self, *, as_of: int | None = None) -> tuple[PolicyRecord, ...]:
         """Give all policy versions, by id and then in order of publication."""
-        rows = self._connection.execute("SELECT * FROM policy ORDER BY id, published")
+        rows = self._connection.execute(
+            "SELECT * FROM policy WHERE ? IS NULL OR published <= ? ORDER BY id, published",
+            (as_of, as_of),
+        )
         return tuple(PolicyRecord(*row) for row in rows)
 
 
-def stands(table: str, as_of: int | None) -> str:
-    """Give the condition that a row of a table stands, or stood at a revision."""
-    if as_of is None:
-        return f"{table}.retracted IS NULL"
-    return (
-        f"{table}.asserted <= {int(as_of)}"
-        f" AND ({table}.retracted IS NULL OR {table}.retracted > {int(as_of)})"
-    )
+def standing_record(store: Store, source_sha256: str) -> DocumentRecord:
+    """Give the record of a document that stands.
+
+    Raises NotFound, or SourceErased.
+    """
+    record = store.record(source_sha256)
+    if record is None or record.retracted is not None:
+        raise no_document(store, source_sha256)
+    return record
+
+
+def no_document(store: Store, source_sha256: str) -> NotFound:
+    """Say why there is no such document."""
+    if store.is_erased(source_sha256):
+        return SourceErased(f"the document {source_sha256} has been erased")
+    return NotFound(f"no document has the digest {source_sha256}")
 
 
 def _document_record(

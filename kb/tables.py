@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from .admission import Admission
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected, ValueUnreadable
-from .journal import Admission
 from .knowledge_base import KnowledgeBase
 from .quantity import Quantity, format_number, parse_date, parse_number, parse_quantity
 from .statement import ALWAYS, Entity, Evidence, Statement, TaxonClass, Text, Validity, Value

@@ -65,6 +65,8 @@ def certificate_triples(namespace: str, digest: str, certificate: bytes) -> Iter
     yield from _about(namespace, node, form["goal"])
     for text in form["assumptions"]:
         yield node, pw("assumption"), ox.Literal(text)
+    for retraction in form.get("retractions", ()):
+        yield node, pw("retraction"), ox.Literal(retraction["atom"])
     for policy in form["policies"]:
         if policy["id"] != _PRELUDE:
             yield from _policy(namespace, node, policy)
@@ -89,6 +91,8 @@ def decision_triples(namespace: str, record: VerdictRecord) -> Iterator[Triple]:
         yield node, pw("requester"), ox.Literal(str(receipt["requester"]))
     if "revision" in receipt:
         yield node, pw("revision"), typed(str(receipt["revision"]), "integer")
+    if receipt.get("hypothetical"):
+        yield node, pw("hypothetical"), typed("true", "boolean")
 
 
 def sign_off_triples(namespace: str, record: SignOffRecord) -> Iterator[Triple]:

@@ -74,16 +74,16 @@ class VerdictLog:
         with self._lock:
             return self._log.revision
 
-    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> str:
-        """Store a certificate and the receipt that went with it; give the certificate's digest."""
+    def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> VerdictRecord:
+        """Store a certificate and the receipt that went with it, and give the record."""
         digest = hashlib.sha256(certificate).hexdigest()
         with self._lock, self._log.transaction():
             self._connection.execute(
                 "INSERT OR IGNORE INTO certificate VALUES (?, ?)",
                 (digest, zlib.compress(certificate, 1)),
             )
-            self._append("verdict_recorded", digest, receipt)
-        return digest
+            number = self._append("verdict_recorded", digest, receipt)
+        return VerdictRecord(number, digest, dict(receipt))
 
     def record_sign_off(self, digest: str, sign_off: Mapping[str, object]) -> int:
         """Record that somebody signed a stored certificate off; give the entry's number."""

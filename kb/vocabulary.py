@@ -3,8 +3,9 @@
 A knowledge base has one data namespace, set when it is made. In it an entity or class is
 `NAMESPACE` + name, a dimension `NAMESPACE` + `dimension/` + name, a statement `NAMESPACE` +
 `statement/` + hex digits, and likewise a certificate, a decision and a policy: names are
-percent-encoded, `/` too, so that these never meet. A source is named by its digest (RFC 6920), a
-span of its decoded text by a fragment (RFC 5147):
+percent-encoded, `/` too, so that these never meet. A name that is a web address outside the
+namespace is its own IRI, so that what others name by IRIs keeps them. A source is named by its
+digest (RFC 6920), a span of its decoded text by a fragment (RFC 5147):
 
     ni:///sha-256;f4OxZX_x_FO5LcGBSKHWXfwtSx-j1ncoSt3SABJtkGk#char=10,25
 """
@@ -44,6 +45,10 @@ DOCUMENT_PREFIX = "doc:"
 """A document as a subject is named `doc:` + the SHA-256 of its bytes in hex."""
 
 _NAMESPACE = re.compile(r"[a-z][a-z0-9+.-]*:[^\s<>\"{}|^`\\#]*[/#]\Z", re.ASCII | re.IGNORECASE)
+_PART = r"(?:[A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|[\u00a1-\ud7ff\uf900-\ufdcf])*"
+_WEB_ADDRESS = re.compile(
+    rf"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?]{_PART})?(?:#{_PART})?\Z", re.ASCII
+)
 _SOURCE = "ni:///sha-256;"
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
 _STATEMENT_ID = re.compile(r"st:([0-9a-f]{32})\Z", re.ASCII)
@@ -84,12 +89,16 @@ def entity_iri(namespace: str, name: str) -> str:
 
     >>> entity_iri("https://example.org/", "Nordwind Logistik GmbH")
     'https://example.org/Nordwind_Logistik_GmbH'
+    >>> entity_iri("https://example.org/", "http://dbpedia.example/resource/Nordwind")
+    'http://dbpedia.example/resource/Nordwind'
 
     Raises IRIRejected for an empty name or one with unpaired surrogates.
     """
     if name.startswith(DOCUMENT_PREFIX) and _SHA256.match(name.removeprefix(DOCUMENT_PREFIX)):
         return source_iri(name.removeprefix(DOCUMENT_PREFIX))
-    return namespace + _encode(name)
+    if _is_web_address(namespace, name):
+        return name
+    return namespace + encoded_name(name)
 
 
 def entity_name(namespace: str, iri: str) -> str:
@@ -99,6 +108,8 @@ def entity_name(namespace: str, iri: str) -> str:
     """
     if iri.startswith(_SOURCE):
         return DOCUMENT_PREFIX + source_digest(iri)
+    if _is_web_address(namespace, iri):
+        return iri
     return _decode(namespace, iri, "an entity")
 
 
@@ -217,7 +228,15 @@ def parse_span_iri(iri: str) -> tuple[str, int, int]:
     return source_digest(match[1]), int(match[2]), int(match[3])
 
 
-def _encode(name: str) -> str:
+def _is_web_address(namespace: str, text: str) -> bool:
+    return _WEB_ADDRESS.match(text) is not None and not text.startswith(namespace)
+
+
+def encoded_name(name: str) -> str:
+    """Give a name as it stands after the namespace: percent-encoded, spaces as `_`.
+
+    Raises IRIRejected for an empty name or one with unpaired surrogates.
+    """
     try:
         encoded = quote(name, safe=" ")
     except UnicodeEncodeError as error:
@@ -230,6 +249,6 @@ def _encode(name: str) -> str:
 def _decode(namespace: str, iri: str, what: str) -> str:
     local = iri.removeprefix(namespace)
     name = unquote(local.replace("_", " "), errors="replace")
-    if not iri.startswith(namespace) or not local or _encode(name) != local:
+    if not iri.startswith(namespace) or not local or encoded_name(name) != local:
         raise IRIRejected(f"<{iri}> names no {what.split()[-1]}; expected {namespace}NAME")
     return name

@@ -65,7 +65,7 @@ def abduce(
     facts = set(program.given.tolist())
     candidates = set(costs).difference(facts)
     part = focus(program, goal, given=sorted(facts | candidates))
-    if fire(part.program).clauses[part.goal] == UNDERIVED:
+    if part.firing.clauses[part.goal] == UNDERIVED:
         return Abduction(Optimality.IMPOSSIBLE, ())
     loose = sorted(part.narrow(candidates))
     exact = [Fraction(costs[int(part.atoms[atom])]) for atom in loose]

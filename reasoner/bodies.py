@@ -129,12 +129,14 @@ class Answers:
     Predicates with rules and facts have a demand and a lookup with one pattern; both are listed,
     and the demand answers for both. `used` collects the calls that were read. What rows support
     that are `contested` (in their two-place form) is possible; nothing is absent because of them.
+    Where entities are `renamed`, aggregates read the other names of what they count.
     """
 
     demands: Sequence[Call]
     lookups: Sequence[Call]
     uncertain: Collection[Atom] = ()
     contested: Collection[Atom] = ()
+    renamed: bool = False
     used: dict[tuple[bool, Atom], Call] = field(default_factory=dict)
     _calls: dict[Signature, dict[tuple[int, ...], dict[tuple[Constant, ...], list[Call]]]] = field(
         default_factory=dict
@@ -243,9 +245,17 @@ def collect(step: Collect, known: Bindings, answers: Answers) -> tuple[Result, b
     for inner, sure in solutions(step.steps, start, answers, frozen=True):
         certain = certain and sure
         row = tuple(inner[t.name] if isinstance(t, Variable) else t for t in literal.terms)
-        rows[row] = None
+        rows[tuple(_first_name(term, answers) for term in row)] = None
     ordered = sorted(rows, key=lambda row: [render_term(term) for term in row])
     return arithmetic.aggregate(literal.function, ordered), certain
+
+
+def _first_name(term: Constant, answers: Answers) -> Constant:
+    """Give one name, first by text, that stands for all names of an entity."""
+    if not answers.renamed or not isinstance(term, str):
+        return term
+    rows = answers.rows(Atom("alias", (term, Variable("_1"))))
+    return min([term, *(str(row.arguments[1]) for row in rows)], key=render_term)
 
 
 def _collect(step: Collect, known: Bindings, answers: Answers) -> list[tuple[Bindings, bool]]:

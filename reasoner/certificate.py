@@ -32,6 +32,7 @@ from .clause import (
     variables_of,
 )
 from .facts import Fact
+from .retraction import Retraction
 from .slice import Instance
 from .sources import Sources
 from .validity import interval_of_instance
@@ -292,6 +293,8 @@ class StepList:
 def _rule_kind(rule_id: str) -> str:
     if rule_id.startswith("prelude.under"):
         return "subsumption"
+    if rule_id.startswith("prelude.told_"):
+        return "meet"
     if rule_id.startswith(("prelude.alias", "prelude.identity")):
         return "identity"
     return "rule"
@@ -333,6 +336,7 @@ class Conclusion:
     question: str | None = None
     understood_as: str | None = None
     valid_on: datetime.date | None = None
+    retractions: tuple[Retraction, ...] = ()
 
 
 def build_certificate(
@@ -356,7 +360,9 @@ def build_certificate(
     for statement in statements.values():
         source_names.update(item["source_sha256"] for item in statement["evidence"])
     used = sorted(policies, key=lambda policy: policy.digest)
+    retracted = sorted((item.statement, str(item.atom)) for item in set(conclusion.retractions))
     return {
+        **({"retractions": [_retraction(*item) for item in retracted]} if retracted else {}),
         "format": FORMAT,
         "verdict": conclusion.verdict.value,
         "code": conclusion.code.value if conclusion.code else None,
@@ -395,6 +401,10 @@ def _day(day: datetime.date | None) -> str | None:
 def _named(answers: Sequence[tuple[Atom, str]]) -> list[Json]:
     texts = sorted((str(atom), step) for atom, step in answers)
     return [{"atom": text, "step": step} for text, step in texts]
+
+
+def _retraction(statement: str, atom: str) -> Json:
+    return {"statement": statement, "atom": atom}
 
 
 def effective_text(policy: Policy) -> str:

@@ -2,7 +2,8 @@
 
 The used fragment of OWL (subclass, equivalent and disjoint classes, functional properties, class
 assertions and denials) is a Horn program with the goal `conflict`; its minimal supports are the
-explanations. Two readings:
+explanations. Of two dates, one that contains the other says the same less precisely and is no clash.
+Two readings:
 
 OPEN    as OWL reads it: classes may share members unless declared disjoint, two names may mean one
         thing, and several values of one property need not be one
@@ -226,7 +227,7 @@ class _Axioms:
                 for other in denied:
                     if item.value == other.value:
                         program.contradiction(_stated(item), _stated(other))
-            different = len(affirmed) == 2 and affirmed[0].value != affirmed[1].value
+            different = len(affirmed) == 2 and not dimension.meet([x.value for x in affirmed])
             told_apart = reading is Reading.CLOSED or _are_literals(dimension)
             if different and told_apart and dimension.functional:
                 program.contradiction(*map(_stated, affirmed), _functional(dimension))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from rapidfuzz import fuzz, process
@@ -50,14 +51,52 @@ def nearest_name(name: str, choices: Iterable[str], *, least: int = 70) -> str |
     return found[0] if found else None
 
 
+Place = tuple[int, int]
+"""Line and column, 1-based, in code points."""
+
+
 def at_clause(
-    clause: Clause, code: str, message: str, severity: Severity = Severity.ERROR
+    clause: Clause,
+    code: str,
+    message: str,
+    severity: Severity = Severity.ERROR,
+    place: Place | None = None,
 ) -> Finding:
-    return Finding(clause.line, clause.column, code, f"rule {clause.id}: {message}", severity)
+    line, column = place or (clause.line, clause.column)
+    return Finding(line, column, code, f"rule {clause.id}: {message}", severity)
 
 
-def warn_at(clause: Clause, code: str, message: str) -> Finding:
-    return at_clause(clause, code, message, Severity.WARNING)
+def warn_at(clause: Clause, code: str, message: str, place: Place | None = None) -> Finding:
+    return at_clause(clause, code, message, Severity.WARNING, place)
+
+
+_WORD = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|%\*.*?\*%|%[^\n]*|(?P<head>:-)|(?P<stop>\.)'
+    r"|(?P<word>-?[A-Za-z_][A-Za-z0-9_]*)",
+    re.DOTALL,
+)
+
+
+def place_of(text: str, clause: Clause, predicate: str, *, last: bool = False) -> Place | None:
+    """Find the first (or last) atom of a predicate in the body of a clause of a policy text.
+
+    None where the text does not show it.
+    """
+    if not text or not clause.line:
+        return None
+    lines = text.split("\n")
+    start = sum(len(line) + 1 for line in lines[: clause.line - 1]) + clause.column - 1
+    in_body, found = False, None
+    for match in _WORD.finditer(text, start):
+        if match["stop"]:
+            break
+        in_body = in_body or bool(match["head"])
+        if in_body and match["word"] == predicate:
+            before = text[: match.start()]
+            found = (before.count("\n") + 1, match.start() - before.rfind("\n"))
+            if not last:
+                break
+    return found
 
 
 def indicator(signature: Signature) -> str:
@@ -134,20 +173,24 @@ def _term_names(aggregate: Aggregate) -> set[str]:
     return {term.name for term in aggregate.terms if isinstance(term, Variable)}
 
 
-def check_literals(clause: Clause) -> Iterator[Finding]:
+def check_literals(clause: Clause, text: str = "") -> Iterator[Finding]:
+    """Check what can never hold; `text` is that of the policy, to show where an atom stands."""
     positives = [literal.atom for literal in clause.body if isinstance(literal, Positive)]
     for literal in clause.body:
-        text = render_literal(literal)
+        shown = render_literal(literal)
         if isinstance(literal, Absent) and literal.atom in positives:
-            yield warn_at(clause, "never_fires", f"it needs {literal.atom} and {text}")
+            place = place_of(text, clause, literal.atom.signature[0])
+            yield warn_at(clause, "never_fires", f"it needs {literal.atom} and {shown}", place)
         if isinstance(literal, Comparison) and _is_never_true(literal):
-            yield warn_at(clause, "never_fires", f"{text} is never true")
+            yield warn_at(clause, "never_fires", f"{shown} is never true")
     for unit in sorted({found.unit for found in _quantities_of(clause)}):
         if not is_unit(unit):
             message = f"{unit!r} is no known unit or currency; it compares with nothing but itself"
             yield warn_at(clause, "unknown_unit", message)
     if clause.head in positives:
-        yield warn_at(clause, "never_fires", "its head stands in its body; it derives nothing new")
+        place = place_of(text, clause, clause.head.signature[0])
+        message = "its head stands in its body; it derives nothing new"
+        yield warn_at(clause, "never_fires", message, place)
     for name in (name for name in _single_names(clause) if f"{{{name}}}" not in clause.says):
         yield warn_at(clause, "single_variable", f"{name} stands once; write _ for anything")
     try:
@@ -159,6 +202,7 @@ def check_literals(clause: Clause) -> Iterator[Finding]:
             clause,
             "unbound_under",
             "nothing binds either argument of under; only classes of a taxonomy are listed",
+            place_of(text, clause, UNDER[0]),
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from .atom import Atom
 from .bodies import without_statement
 from .certificate import Proof
-from .derivation import derivation, minimal_support, trace
+from .derivation import certify, trace
 from .engines import Firing, close
 from .facts import Fact
 from .horn import HornProgram, SliceNames, compile_slice
@@ -34,11 +34,9 @@ class ClosedSlice:
         number = self.names.number(atom)
         if number is None or not self.firing.derived[number]:
             return None
-        support = minimal_support(self.program, number, firing=self.firing)
-        assert support is not None, "a derived atom has a support"
-        steps = derivation(self.program, number, support)
-        assert steps is not None, "a support derives its atom"
-        return self._proof(atom, steps)
+        found = certify(self.program, number, firing=self.firing)
+        assert found is not None, "a derived atom has a certificate"
+        return self._proof(atom, found.steps)
 
     def trail(self, atom: Atom) -> Proof | None:
         """Give the recorded derivation of an atom, not made minimal."""

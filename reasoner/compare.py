@@ -262,14 +262,40 @@ def compile_holds(predicates: StepPredicates, step: Holds, head: str) -> list[Cl
             f"the {dimension.label} of {spoken(subject)} is stated not to be {spoken(value)}",
         )
         clauses.append(rule(no, denied, f"not_{head}_denied", lead="No"))
-    if dimension.functional and dimension.kind is not ValueKind.TAXONOMIC:
+    if dimension.functional:
         differs = Body()
         subject, value = pair(differs)
         stated = differs.fresh(dimension.name)
         add_stated(differs, dimension, subject, stated)
-        differs.add(Comparison(Operator.UNEQUAL, stated, value))
+        _tell_apart(differs, dimension, stated, value)
         clauses.append(rule(no, differs, f"not_{head}_other", lead=f"No, not {spoken(value)}"))
     return clauses
+
+
+def _tell_apart(body: Body, dimension: DimensionType, stated: Term, value: Term) -> None:
+    """Add that a functional dimension, which has one value, does not have another as well.
+
+    Values of a taxonomy exclude each other if nothing lies under both, entities if they differ and
+    no source names them as one, and all others if they compare as different.
+    """
+    body.add(
+        Positive(Atom("functional", (dimension.name,))),
+        f"there is one {dimension.label} at a time",
+    )
+    match dimension.kind:
+        case ValueKind.TAXONOMIC:
+            body.add(
+                Positive(Atom("told_apart", (stated, value))),
+                f"nothing lies under both {spoken(stated)} and {spoken(value)}",
+            )
+        case ValueKind.ENTITY:
+            body.add(Comparison(Operator.UNEQUAL, stated, value))
+            body.add(
+                Absent(Atom("may_coincide", (stated, value))),
+                f"no source names {spoken(stated)} and {spoken(value)} as one",
+            )
+        case _:
+            body.add(Comparison(Operator.UNEQUAL, stated, value))
 
 
 def _is_class(predicates: StepPredicates, condition: Condition | None) -> bool:

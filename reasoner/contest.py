@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from kb.quantity import Truth
 
 from .arithmetic import compare
-from .atom import Atom, Variable
+from .atom import Atom, Constant, Variable
 from .bodies import without_statement
 from .clause import Operator, Policy
 from .facts import Fact, FactBase, Signature
@@ -32,13 +32,19 @@ class Contest:
 
 @dataclass(slots=True)
 class Contests:
-    """Finds what contests an atom; `derives` tells whether rules derive one with certainty."""
+    """Finds what contests an atom.
+
+    `derives` tells whether rules derive an atom with certainty, `told_apart` whether two names
+    cannot be one value. Of two values, one of which may be the other put more precisely (a month of
+    a year, a country of a region), none contests the other.
+    """
 
     policy: Policy
     facts: FactBase
     sources: Sources
     valid_on: datetime.date | None
     derives: Callable[[Atom], bool]
+    told_apart: Callable[[Constant, Constant], bool]
     _known: dict[Atom, Contest | None] = field(default_factory=dict)
     _functional: frozenset[str] = frozenset()
     _disjoint: frozenset[tuple[str, str]] = frozenset()
@@ -84,20 +90,35 @@ class Contests:
                 continue
             if not self._counts_against(fact, other):
                 continue
-            if functional and compare(Operator.EQUAL, value, rival) is Truth.FALSE:
-                if not self._same_entity(value, rival):
-                    return Contest(f"functional {name}", atom, other.atom, other)
-            elif (value, rival) in pairs or (rival, value) in pairs:
+            if functional and self._differ(value, rival):
+                return Contest(f"functional {name}", atom, other.atom, other)
+            if pairs and self._are_disjoint(value, rival):
                 return Contest("disjoint", atom, other.atom, other)
         return None
 
-    def _same_entity(self, left: object, right: object) -> bool:
-        if not isinstance(left, str) or not isinstance(right, str):
-            return False
+    def _differ(self, left: Constant, right: Constant) -> bool:
+        if isinstance(left, str) and isinstance(right, str):
+            return self.told_apart(left, right)
+        return compare(Operator.EQUAL, left, right) is Truth.FALSE
+
+    def _are_disjoint(self, left: Constant, right: Constant) -> bool:
+        """Whether classes above two values are declared disjoint."""
+        lefts, rights = self._above(left), self._above(right)
         return any(
-            self.facts.match(Atom("same_as", pair), self.valid_on)
-            for pair in ((left, right), (right, left))
+            (one in lefts and other in rights) or (other in lefts and one in rights)
+            for one, other in self._disjoint
         )
+
+    def _above(self, value: Constant) -> set[Constant]:
+        found, waiting = {value}, [value]
+        while waiting:
+            broader = Atom("subclass_of", (waiting.pop(), Variable("C")))
+            for fact in self.facts.match(broader, self.valid_on):
+                above = fact.atom.arguments[1]
+                if not isinstance(above, Variable) and above not in found:
+                    found.add(above)
+                    waiting.append(above)
+        return found
 
     def _counts_against(self, fact: Fact, other: Fact) -> bool:
         """Whether another fact speaks against one: same time, other evidence, no lower rank."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime
 import difflib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .atom import Atom, render_pattern
+from .atom import Atom, Variable, render_pattern
 from .bodies import NotCovered
 from .certificate import (
     Conclusion,
@@ -28,16 +28,16 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
-from .openness import (
-    Openness,
-    requirement_id,
-    undetermined_requirements,
-    write_requirement,
-)
+from .missing import Missing
+from .naming import by_entity
+from .openness import Openness
+from .precision import most_precise
 from .prelude import COMPUTED, atoms_of, prelude
+from .requirement import undetermined_requirements, write_requirement
+from .retraction import Retraction
 from .slice import Slice
 from .sources import Sources
-from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code
+from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code, requirement_id
 from .verify import verify_bytes
 from .weigh import Side, slices_behind, weigh, write_conflicts
 from .witness import show_calls
@@ -45,13 +45,17 @@ from .witness import show_calls
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A goal with what its certificate says of the question behind it."""
+    """A goal with what its certificate says of the question behind it.
+
+    `retractions` are left out of the facts first; `assumptions` are added to the rest.
+    """
 
     goal: Atom
     valid_on: datetime.date | None
     assumptions: tuple[Atom, ...] = ()
     question: str | None = None
     understood_as: str | None = None
+    retractions: tuple[Retraction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +95,80 @@ def decide(
     for atom in request.assumptions:
         if atom.signature in COMPUTED:
             raise GoalRejected(f"{atom} cannot be assumed; {atom.predicate} is built in")
+    if request.retractions:
+        facts = facts.without(request.retractions)
     assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
     if assumed:
         facts = facts.with_facts(assumed)
-    inquiry = Inquiry(request.goal, policy, facts, sources, request.valid_on, engine, budget)
+    declared = _declarations(request.goal, policy, sources)
+    if declared:
+        facts = facts.with_facts(declared)
+    inquiry = Inquiry(
+        request.goal,
+        policy,
+        facts,
+        sources,
+        request.valid_on,
+        engine,
+        budget,
+        retracted=tuple(item.atom for item in request.retractions),
+    )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
+
+
+def presume(
+    goal: Atom,
+    *,
+    policy: Policy,
+    facts: FactBase,
+    sources: Sources,
+    valid_on: datetime.date | None,
+    budget: Budget = UNLIMITED,
+) -> tuple[Verdict, AbstentionCode | None, tuple[OpenRequirement, ...]]:
+    """Give the verdict on a ground goal without a certificate: to explain, never to answer.
+
+    Conflicts are not looked for.
+    """
+    declared = _declarations(goal, policy, sources)
+    if declared:
+        facts = facts.with_facts(declared)
+    inquiry = Inquiry(goal, policy, facts, sources, valid_on, "linear", budget)
+    part = inquiry.slice(goal)
+    if goal in part.answers:
+        return Verdict.CERTIFIED, None, ()
+    opposite = goal.complement
+    if inquiry.is_defined(opposite.signature) and opposite in inquiry.slice(opposite).answers:
+        return Verdict.REFUTED, None, ()
+    if not part.complete:
+        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
+    try:
+        missing = Openness(inquiry, part).missing(goal)
+    except NotCovered:
+        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
+    requirements = tuple(
+        write_requirement(item, facts=facts, sources=sources, valid_on=valid_on) for item in missing
+    )
+    return Verdict.ABSTAINED, first_code(tuple(item.code for item in requirements)), requirements
+
+
+def _declarations(goal: Atom, policy: Policy, sources: Sources) -> list[Fact]:
+    """Give, as facts, which classes are declared disjoint, and whether a goal has one value."""
+    atoms = [Atom("disjoint", pair) for pair in sorted(sources.disjoint.union(policy.disjoint))]
+    functional = sources.functional.union(policy.functional)
+    if goal.is_ground and len(goal.arguments) == 2 and goal.predicate in functional:
+        atoms.append(Atom("functional", (goal.predicate,)))
+    return [Fact(atom, "declared") for atom in atoms]
+
+
+def presume_requirement(inquiry: Inquiry, atom: Atom, rule: str) -> OpenRequirement:
+    """Write an atom as an open requirement of a rule: to explain, never to answer."""
+    return write_requirement(
+        Missing(atom, rule),
+        facts=inquiry.facts,
+        sources=inquiry.sources,
+        valid_on=inquiry.valid_on,
+    )
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
@@ -167,11 +239,11 @@ class _Case:
         part = inquiry.slice(goal)
         if not part.complete and not part.answers:
             return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
-        positive = weigh(inquiry, part)
         negative = Side(part)
-        if inquiry.is_defined(goal.complement.signature):
-            negative = weigh(inquiry, inquiry.slice(goal.complement))
         try:
+            positive = weigh(inquiry, part)
+            if inquiry.is_refutable(goal):
+                negative = weigh(inquiry, inquiry.slice(goal.complement))
             return self._conclude(positive, negative)
         except NotCovered:
             return self._nothing(AbstentionCode.BUDGET, "the budget was used up")
@@ -181,26 +253,30 @@ class _Case:
         steps = StepList({clause.id: clause for group in clauses for clause in group})
         if positive.proofs:
             return self._certified(positive, negative, steps)
+        if negative.proofs and self.request.goal.is_ground:
+            return self._refuted(negative, steps)  # what it rests on outranks the other side
         if positive.disputed or (negative.disputed and not negative.proofs):
             return self._conflict(positive, negative, steps)
-        if negative.proofs and self.request.goal.is_ground:
-            return self._refuted(negative, steps)
         return self._abstained(positive.part, negative, steps)
 
     def _certified(self, side: Side, negative: Side, steps: StepList) -> _Draft:
         goal = self.request.goal
-        answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
+        listed = by_entity(self.inquiry, goal, self._most_precise(side.proofs))
+        answers = tuple((atom, steps.add(side.proofs[atom])) for atom in listed.answers)
+        names = set(listed.names)
         refuted: tuple[tuple[Atom, str], ...] = ()
         slices = [side.part]
         contested: list[Json] = []
         requirements: tuple[OpenRequirement, ...] = ()
         if not goal.is_ground:
-            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            denied = by_entity(self.inquiry, goal, negative.proofs)
+            refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
+            names.update(denied.names)
             slices.append(negative.part)
             if side.disputed:
                 contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
                 slices += slices_behind(self.inquiry, side.contests)
-        witness, cited = self._absences(slices, steps, contested)
+        witness, cited = self._absences(slices, steps, contested, sorted(names, key=str))
         conclusion = self._conclusion(
             Verdict.CERTIFIED,
             None,
@@ -211,6 +287,11 @@ class _Case:
         )
         return _Draft(conclusion, steps, witness, cited)
 
+    def _most_precise(self, proofs: dict[Atom, Proof]) -> dict[Atom, Proof]:
+        inquiry = self.inquiry
+        functional = inquiry.sources.functional.union(inquiry.policy.functional)
+        return most_precise(inquiry, proofs, functional)
+
     def _refuted(self, side: Side, steps: StepList) -> _Draft:
         answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
         witness, cited = self._absences([side.part], steps, [])
@@ -218,12 +299,17 @@ class _Case:
         return _Draft(conclusion, steps, witness, cited)
 
     def _absences(
-        self, slices: Sequence[Slice], steps: StepList, contested: Sequence[Json]
+        self,
+        slices: Sequence[Slice],
+        steps: StepList,
+        contested: Sequence[Json],
+        names: Sequence[Atom] = (),
     ) -> tuple[Witness, tuple[str, ...]]:
-        """Show what the absences and aggregates of the steps rest on."""
-        if not steps.closed:
+        """Show what the absences and aggregates of the steps rest on, and names of answers."""
+        if not steps.closed and not names:
             return Witness(contested=tuple(contested)), ()
-        return show_calls(self.inquiry, slices, steps, contested=contested)
+        slices = [*slices, *(self.inquiry.slice(call) for call in names)]
+        return show_calls(self.inquiry, slices, steps, roots=names, contested=contested)
 
     def _conflict(self, positive: Side, negative: Side, steps: StepList) -> _Draft:
         contests = {**positive.contests, **negative.contests}
@@ -244,8 +330,11 @@ class _Case:
         search = Openness(inquiry, part)
         missing = search.missing(goal)
         requirements = tuple(
-            write_requirement(
-                item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
+            self._say_retracted(
+                item.atom,
+                write_requirement(
+                    item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
+                ),
             )
             for item in missing
         )
@@ -256,7 +345,8 @@ class _Case:
         slices = list(search.slices)
         refuted: tuple[tuple[Atom, str], ...] = ()
         if negative.proofs:
-            refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
+            denied = by_entity(inquiry, goal, negative.proofs)
+            refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
             slices.append(negative.part)
         witness, cited = show_calls(
             inquiry, slices, steps, roots=[goal, *(item.atom for item in missing)]
@@ -268,6 +358,21 @@ class _Case:
             refuted=refuted,
         )
         return _Draft(conclusion, steps, witness, cited)
+
+    def _say_retracted(self, pattern: Atom, requirement: OpenRequirement) -> OpenRequirement:
+        """Say of what is missing that the request itself leaves it out."""
+        found = sorted(
+            str(atom)
+            for atom in set(self.inquiry.retracted)
+            if atom.signature == pattern.signature
+            and all(
+                isinstance(wanted, Variable) or wanted == given
+                for wanted, given in zip(pattern.arguments, atom.arguments, strict=True)
+            )
+        )
+        if not found or requirement.expected == "absence":
+            return requirement
+        return replace(requirement, detail=f"left out by the request: {'; '.join(found)}")
 
     def _nothing(self, code: AbstentionCode, detail: str) -> _Draft:
         """Abstain without having looked, or without having finished."""
@@ -309,6 +414,7 @@ class _Case:
             refuted=refuted,
             open=open,
             assumptions=request.assumptions,
+            retractions=request.retractions,
             complete=complete,
             question=request.question,
             understood_as=request.understood_as,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .engines.linear import GIVEN, UNDERIVED, Firing, fire, focus
+from .expiry import Expired, never
 from .horn import HornProgram, IntArray
 from .pruning import ordered_deletion
 
@@ -24,13 +25,15 @@ class Step(NamedTuple):
     clause: int
 
 
-def derivation(program: HornProgram, goal: int, support: Iterable[int]) -> tuple[Step, ...] | None:
+def derivation(
+    program: HornProgram, goal: int, support: Iterable[int], *, expired: Expired = never
+) -> tuple[Step, ...] | None:
     """Derive `goal` from exactly the atoms of `support`, or give None where it does not follow.
 
     Steps come in firing order, every premise before its conclusion, only those the goal needs.
     Linear in the size of the program.
     """
-    firing = fire(program, given=sorted(support), goal=goal)
+    firing = fire(program, given=sorted(support), goal=goal, expired=expired)
     if firing.clauses[goal] == UNDERIVED:
         return None
     return trace(program, firing, goal)
@@ -43,22 +46,81 @@ def trace(program: HornProgram, firing: Firing, goal: int) -> tuple[Step, ...]:
     """
     needed = _needed(program, firing, goal)
     ordered = needed[np.argsort(firing.ranks[needed])]
-    return tuple(map(Step, ordered.tolist(), firing.clauses[ordered].tolist()))
+    return tuple(map(Step._make, zip(ordered.tolist(), firing.clauses[ordered].tolist())))
 
 
 def _needed(program: HornProgram, firing: Firing, goal: int) -> IntArray:
     """Give the atoms of the recorded derivation of a goal, in no order."""
+    rows = program.rows
+    starts, tails = rows.tail_starts, rows.tails
     clause_of = firing.clauses.item
-    needed = {goal}
-    stack = [goal]
-    while stack:
-        clause = clause_of(stack.pop())
+    seen = bytearray(program.atom_count)
+    seen[goal] = 1
+    needed = [goal]
+    for atom in needed:
+        clause = clause_of(atom)
         if clause != GIVEN:
-            for atom in program.tail(clause):
-                if atom not in needed:
-                    needed.add(atom)
-                    stack.append(atom)
-    return np.fromiter(needed, np.int32, len(needed))
+            for premise in tails[starts[clause] : starts[clause + 1]]:
+                if not seen[premise]:
+                    seen[premise] = 1
+                    needed.append(premise)
+    return np.array(needed, np.int32)
+
+
+class Minimal(NamedTuple):
+    """An inclusion-minimal certificate: the given atoms it rests on, ascending, and its steps."""
+
+    support: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+
+def certify(
+    program: HornProgram,
+    goal: int,
+    deletable: Collection[int] | None = None,
+    *,
+    given: Collection[int] | None = None,
+    firing: Firing | None = None,
+    expired: Expired = never,
+) -> Minimal | None:
+    """Give the canonical minimal certificate of a goal, or None where it does not follow.
+
+    Starts from the support of the canonical derivation and drops, last first, each atom of
+    `deletable` (default: all given atoms) without which the goal still follows. Given atoms outside
+    `deletable` always hold; those the final derivation uses are in the support. The steps are
+    `derivation` from the support. `given` replaces the program's own given atoms, and `firing` may
+    be their recorded closure, shared between goals. Raises EngineTimedOut soon after `expired`
+    turns true.
+    """
+    start = sorted(program.given.tolist() if given is None else given)
+    if firing is None:
+        firing = fire(program, given=start, goal=goal, expired=expired)
+    if firing.clauses[goal] == UNDERIVED:
+        return None
+    loose = set(start) if deletable is None else set(start).intersection(deletable)
+    frozen = set(start) - loose
+    used = _leaves(program, firing, goal)
+    if loose.isdisjoint(used):
+        support = tuple(sorted(used))
+        steps = derivation(program, goal, support, expired=expired)
+        assert steps is not None, "a support derives its goal"
+        return Minimal(support, steps)
+    part = focus(program, goal, given=sorted(frozen.union(used)), expired=expired)
+    candidates = part.narrow(loose)
+    turns = sorted(candidates, reverse=True)
+    kept = ordered_deletion(part.program, part.goal, part.firing, candidates=turns, expired=expired)
+    closed, stated = part.firing, set(part.program.given.tolist())
+    found = part.narrow(used)
+    if len(kept) < len(candidates):
+        stated = stated - candidates | kept
+        closed = fire(part.program, given=sorted(stated), goal=part.goal, expired=expired)
+        found = _leaves(part.program, closed, part.goal)
+    if found != stated:
+        closed = fire(part.program, given=sorted(found), goal=part.goal, expired=expired)
+    steps = trace(part.program, closed, part.goal)
+    atoms, clauses = part.atoms.item, part.clauses.item
+    wide = (Step(atoms(a), clauses(c) if c >= 0 else c) for a, c in steps)
+    return Minimal(part.widen(found), tuple(wide))
 
 
 def minimal_support(
@@ -67,33 +129,11 @@ def minimal_support(
     deletable: Collection[int] | None = None,
     *,
     given: Collection[int] | None = None,
-    firing: Firing | None = None,
+    expired: Expired = never,
 ) -> tuple[int, ...] | None:
-    """Give the given atoms of an inclusion-minimal certificate, ascending; None if underivable.
-
-    Starts from the support of the canonical derivation and drops, last first, each atom of
-    `deletable` (default: all given atoms) without which the goal still follows. Given atoms outside
-    `deletable` always hold; those the final derivation uses are in the result. `given` replaces the
-    program's own given atoms, and `firing` may be their recorded closure, shared between goals.
-    """
-    start = sorted(program.given.tolist() if given is None else given)
-    firing = fire(program, given=start, goal=goal) if firing is None else firing
-    if firing.clauses[goal] == UNDERIVED:
-        return None
-    loose = set(start) if deletable is None else set(start).intersection(deletable)
-    frozen = set(start) - loose
-    used = _leaves(program, firing, goal)
-    if not loose.isdisjoint(used):
-        part = focus(program, goal, given=sorted(frozen.union(used)))
-        candidates = part.narrow(loose)
-        closed = fire(part.program)
-        turns = sorted(candidates, reverse=True)
-        kept = ordered_deletion(part.program, part.goal, closed, candidates=turns)
-        if len(kept) < len(candidates):
-            rest = set(part.program.given.tolist()) - candidates
-            closed = fire(part.program, given=sorted(rest | kept), goal=part.goal)
-            used = set(part.widen(_leaves(part.program, closed, part.goal)))
-    return tuple(sorted(used))
+    """Give the given atoms of the canonical minimal certificate, ascending, as `certify` does."""
+    found = certify(program, goal, deletable, given=given, expired=expired)
+    return None if found is None else found.support
 
 
 def _leaves(program: HornProgram, firing: Firing, goal: int) -> set[int]:

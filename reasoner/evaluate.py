@@ -20,7 +20,7 @@ from .errors import Finding, PolicyRejected
 from .facts import Fact, FactBase, Signature
 from .goal_plan import plan_goal
 from .magic import Node, Unsafe
-from .prelude import atoms_of, clauses_in_force
+from .prelude import Declared, atoms_of, clauses_in_force, declared_values
 from .run import UNLIMITED, Budget, Busy, Loop, Run
 from .slice import Slice
 from .slice_reader import read_slice
@@ -47,10 +47,15 @@ class _PolicyKey:
 
 
 @lru_cache(maxsize=512)
-def _compiled(key: _PolicyKey, root: Node, stored: frozenset[Signature] | None) -> CompiledGoal:
+def _compiled(
+    key: _PolicyKey,
+    root: Node,
+    stored: frozenset[Signature] | None,
+    declared: frozenset[Declared],
+) -> CompiledGoal:
     """Compile a goal pattern; `stored` only where identity rules may come in."""
     policy = key.policy
-    clauses = clauses_in_force(policy, root.signature, stored or frozenset())
+    clauses = clauses_in_force(policy, root.signature, stored or frozenset(), declared)
     try:
         with paused_collection():
             return compile_goal(plan_goal(clauses, root))
@@ -80,7 +85,8 @@ def evaluate(
         at for at, argument in enumerate(goal.arguments) if not isinstance(argument, Variable)
     )
     root = Node(goal.signature, bound)
-    compiled = _compiled(_PolicyKey(policy), root, stored if ("same_as", 2) in stored else None)
+    renamed = stored if ("same_as", 2) in stored else None
+    compiled = _compiled(_PolicyKey(policy), root, renamed, declared_values(goal, facts))
     if valid_on is not None and any(index[0] == ("valid_on", 1) for index in compiled.indexes):
         day = Atom("valid_on", (Date(valid_on, valid_on),))
         facts = facts.with_facts((Fact(day, "request"),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -26,6 +26,7 @@ from kb.statement import (
 from .atom import Atom, Constant, Variable, is_predicate_name
 from .collection import paused_collection
 from .relation import Key, Lookup, Positions, Relation, Row, Stating, leaf_order
+from .retraction import ReducedRelation, Retraction
 from .terms import Terms
 
 Signature = tuple[str, int]
@@ -36,7 +37,8 @@ class Fact:
     """A ground atom that sources state.
 
     `leaf` names what supports it: a statement id (`st:...`) of the knowledge base or of a facts
-    file, `provenance`, `identity`, `request`, or `assumed` for an assumption of the request.
+    file, `provenance`, `identity`, `request`, `declared` for what a policy or a dimension declares,
+    or `assumed` for an assumption of the request.
     Several statements may give one atom: then there are several facts, and `leaf` order decides
     which is cited first. The fact is visible on the days of `validity`.
     """
@@ -179,17 +181,12 @@ class FactBase:
         intern = self._terms.intern
         fresh: dict[Signature, Relation] = {}
         for fact in facts:
-            atom = fact.atom
-            row: list[int] = []
-            for argument in atom.arguments:
-                if isinstance(argument, Variable):
-                    raise ValueError(f"the fact {atom} holds a variable; facts are ground")
-                row.append(intern(argument))
-            signature = atom.signature
+            row = tuple([intern(argument) for argument in _constants(fact.atom)])
+            signature = fact.atom.signature
             relation = fresh.get(signature)
             if relation is None:
                 relation = fresh[signature] = Relation(signature[1])
-            relation.add(tuple(row), fact.leaf, _lasting(fact.validity))
+            relation.add(row, fact.leaf, _lasting(fact.validity))
         for signature, relation in fresh.items():
             self._layers[signature] = (*self._layers.get(signature, ()), relation)
 
@@ -199,6 +196,35 @@ class FactBase:
         laid._terms, laid._layers = self._terms, dict(self._layers)
         laid._add(facts)
         return laid
+
+    def without(
+        self, retracted: Iterable[Retraction], places: Iterable[tuple[str, str]] = ()
+    ) -> FactBase:
+        """Give a base without some statements, without where they stand too.
+
+        `places` are statements with one source each in which they then do not stand. The base
+        shares this one's table of constants. What is not there is passed over.
+        """
+        intern, gone = self._terms.intern, dict[Signature, dict[Row, set[str]]]()
+        for item in retracted:
+            row = tuple([intern(argument) for argument in _constants(item.atom)])
+            name, arity = item.atom.signature
+            gone.setdefault((name, arity), {}).setdefault(row, set()).add(item.statement)
+            statement = intern(item.statement)
+            if arity == 2:
+                gone.setdefault((name, 3), {})[(*row, statement)] = {item.statement}
+            for place in self.lookup(("stated_in", 2), (0,), None)(statement):
+                gone.setdefault(("stated_in", 2), {})[place] = {"provenance"}
+        for name, source in places:
+            place = (intern(name), intern(f"doc:{source}"))
+            gone.setdefault(("stated_in", 2), {})[place] = {"provenance"}
+        reduced = FactBase()
+        reduced._terms, reduced._layers = self._terms, dict(self._layers)
+        for signature in gone.keys() & self._layers.keys():
+            reduced._layers[signature] = tuple(
+                _reduced(layer, gone[signature]) for layer in self._layers[signature]
+            )
+        return reduced
 
     def signatures(self) -> frozenset[Signature]:
         """Give predicate (with `-` for denials) and arity of everything stated, on any day."""
@@ -295,6 +321,24 @@ class FactBase:
     def terms(self) -> Terms:
         """Give the table of constants; an evaluation may add its own, which stay."""
         return self._terms
+
+
+def _constants(atom: Atom) -> Iterator[Constant]:
+    for argument in atom.arguments:
+        if isinstance(argument, Variable):
+            raise ValueError(f"the fact {atom} holds a variable; facts are ground")
+        yield argument
+
+
+def _reduced(layer: Relation, gone: Mapping[Row, Collection[str]]) -> Relation:
+    """Give a relation without some leaves of some rows; itself where it has none of them."""
+    left = {}
+    for row, leaves in gone.items():
+        statings = layer.rows.get(row, ())
+        kept = tuple(stating for stating in statings if stating[0] not in leaves)
+        if len(kept) < len(statings):
+            left[row] = kept
+    return ReducedRelation(layer, left) if left else layer
 
 
 def _provenance(source: StatementSource, terms: Terms) -> Iterator[tuple[Row, Stating]]:

@@ -6,18 +6,22 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .atom import Atom
+from .atom import Atom, Constant
+from .bodies import NotCovered
 from .clause import Clause, Policy
 from .evaluate import Budget, evaluate
 from .facts import FactBase, Signature
-from .prelude import rules_in_force
+from .prelude import VALUE_RULES, rules_in_force
 from .slice import Slice
 from .sources import Sources
 
 
 @dataclass(slots=True)
 class Inquiry:
-    """What a goal is decided on. Each atom is evaluated once."""
+    """What a goal is decided on. Each atom is evaluated once.
+
+    `retracted` are the atoms of statements that `facts` leave out on request.
+    """
 
     goal: Atom
     policy: Policy
@@ -26,6 +30,7 @@ class Inquiry:
     valid_on: datetime.date | None
     engine: str
     budget: Budget
+    retracted: tuple[Atom, ...] = ()
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
 
@@ -65,6 +70,34 @@ class Inquiry:
     def is_defined(self, signature: Signature) -> bool:
         """Whether facts or rules give a predicate."""
         return signature in self.facts.signatures() or self.concludes(signature)
+
+    def is_refutable(self, goal: Atom) -> bool:
+        """Whether something gives the complement of a goal: facts, rules, or a declaration."""
+        signature = goal.complement.signature
+        return self.is_defined(signature) or any(
+            clause.id.startswith(VALUE_RULES) for clause in self.clauses().get(signature, ())
+        )
+
+    def told_apart(self, left: Constant, right: Constant) -> bool:
+        """Whether two names cannot be one value: by their taxonomy, or as names without one.
+
+        Raises NotCovered where the budget cut the look.
+        """
+        apart = self.slice(Atom("told_apart", (left, right)))
+        if apart.answers:
+            return True
+        others = [
+            self.slice(atom)
+            for atom in (
+                Atom("in_taxonomy", (left,)),
+                Atom("in_taxonomy", (right,)),
+                Atom("may_coincide", (left, right)),
+            )
+        ]
+        for part in (apart, *others):
+            if not part.complete:
+                raise NotCovered(part.goal)
+        return not any(part.answers for part in others)
 
     def derives(self, atom: Atom) -> bool:
         """Whether rules of the policy derive an atom with certainty."""

@@ -16,6 +16,7 @@ from .clause_lint import (
     check_sentence,
     indicator,
     nearest_name,
+    place_of,
     warn_at,
 )
 from .closedness import dependencies, open_because_of
@@ -40,7 +41,7 @@ def check_policy(
             message = "its name begins with prelude., which is reserved"
             findings.append(at_clause(clause, "reserved", message))
         findings += check_safety(clause)
-        findings += check_literals(clause)
+        findings += check_literals(clause, policy.text)
         findings += check_sentence(clause)
     findings += _check_arities(policy, known or ())
     findings += _check_undefined(policy, known)
@@ -93,11 +94,14 @@ def _check_arities(policy: Policy, known: Collection[Signature]) -> Iterator[Fin
             found = stored[name]
             if arity not in found and not (arity == 3 and 2 in found):
                 have = " or ".join(map(str, sorted(found)))
-                yield at_clause(clause, "arity", f"{name}/{arity} has {have} arguments in facts")
+                message = f"{name}/{arity} has {have} arguments in facts"
+                place = place_of(policy.text, clause, name)
+                yield at_clause(clause, "arity", message, place=place)
             continue
         earlier = defined.setdefault(name, (arity, f"at line {clause.line}"))
         if earlier[0] != arity and not (name not in derived and {earlier[0], arity} == {2, 3}):
-            yield at_clause(clause, "arity", _clash(name, arity, *earlier))
+            place = place_of(policy.text, clause, name)
+            yield at_clause(clause, "arity", _clash(name, arity, *earlier), place=place)
 
 
 def _clash(name: str, arity: int, earlier: int, where: str) -> str:
@@ -121,7 +125,8 @@ def _check_undefined(policy: Policy, known: Collection[Signature] | None) -> Ite
             continue
         hint = f"; did you mean {near}?" if near else "; it will be an open requirement"
         what = "no rule and no fact gives" if known is not None else "no rule gives"
-        yield warn_at(clause, "undefined", f"{what} {indicator(signature)}{hint}")
+        place = place_of(policy.text, clause, name)
+        yield warn_at(clause, "undefined", f"{what} {indicator(signature)}{hint}", place)
 
 
 def _check_closed(policy: Policy, known: Collection[Signature]) -> Iterator[Finding]:
@@ -144,6 +149,7 @@ def _check_closed(policy: Policy, known: Collection[Signature]) -> Iterator[Find
                         "open",
                         f"{verb} needs closed predicates; {indicator(signature)} is open{through}; "
                         f'declare closed({indicator(stored)}, "SOURCE") if it is complete',
+                        place=place_of(policy.text, clause, signature[0]),
                     )
 
 
@@ -164,6 +170,7 @@ def _check_stratification(policy: Policy) -> Iterator[Finding]:
                         "unstratified",
                         f"{render_literal(literal)} depends on {indicator(head)} itself through "
                         f"{', '.join(map(indicator, cycle))}; facts that close the cycle fail",
+                        place_of(policy.text, clause, signature[0]),
                     )
 
 
@@ -184,6 +191,7 @@ def _check_recursion(policy: Policy) -> Iterator[Finding]:
                 "right_recursion",
                 f"the recursion of {name} stands last, which asks for every pair; write it first, "
                 f"as in path(X, Y) :- path(X, Z), edge(Z, Y)",
+                place_of(policy.text, clause, name, last=True),
             )
 
 
@@ -213,4 +221,5 @@ def _check_productive(policy: Policy) -> Iterator[Finding]:
     for number in sorted(set(range(len(clauses))) - set(fires)):
         waits = indicator(min(missing[number]))
         message = f"it needs {waits}, whose rules all wait for each other"
-        yield warn_at(clauses[number], "never_fires", message)
+        place = place_of(policy.text, clauses[number], min(missing[number])[0])
+        yield warn_at(clauses[number], "never_fires", message, place)

@@ -16,6 +16,7 @@ from .clause import (
     Operation,
     Operator,
     Policy,
+    Positive,
     render_clause,
 )
 from .compare import (
@@ -50,7 +51,7 @@ ANSWER = "answer"
 
 
 def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
-    """Give the policy of a plan, the goal that answers it and the identity facts it needs.
+    """Give the policy of a plan, the goal that answers it, and what it needs of names and values.
 
     The goal is `answer(A)`, or `answer` for a yes-or-no question, whose "no" is `-answer`.
     """
@@ -91,7 +92,14 @@ def compile_plan(plan: Plan) -> tuple[Policy, Atom, tuple[Fact, ...]]:
         digest=hashlib.sha256(text.encode()).hexdigest(),
     )
     goal = Atom(ANSWER) if plan.is_yes_or_no else Atom(ANSWER, (Variable("A"),))
-    return policy, goal, _identity_facts(plan)
+    read = {
+        literal.atom
+        for clause in clauses
+        for literal in clause.body
+        if isinstance(literal, Positive) and literal.atom.signature == ("functional", 1)
+    }
+    declared = [Fact(atom, "declared") for atom in sorted(read, key=str)]
+    return policy, goal, (*_identity_facts(plan), *declared)
 
 
 def _compile_step(predicates: StepPredicates, step: Step, head: str) -> list[Clause]:

@@ -14,8 +14,12 @@ from .errors import Finding
 from .gate import Gate, gate_clause
 from .metadata import Block, is_rule_name, read_blocks, read_header
 from .source_text import SourceText, StatementText, normalize, scan
-from .syntax import Declaration, Rule, read_statement
+from .syntax import MISSING_STOP, Declaration, Fault, Rule, read_statement
 
+_NEW_LINE = re.compile(r"\n-?[a-z]")
+"""A line that begins as a statement does."""
+_RULE_LINE = re.compile(r"\n(?=-?[a-z][^\n]*:-)")
+"""Before a line that begins as a rule does."""
 _LINE_END = re.compile(r"[ \t\f]*\n\s*")
 
 
@@ -151,6 +155,38 @@ def _check_gates(reading: _PolicyReading) -> None:
     reading.gates[:] = [gate for gate in reading.gates if gate.arity]
 
 
+def _separate(source: SourceText, findings: list[Finding]) -> SourceText:
+    """Cut statements where a full stop is missing, so that the next one is read by itself."""
+    statements: list[StatementText] = []
+    waiting = list(reversed(source.statements))
+    while waiting:
+        statement = waiting.pop()
+        fault = _fault_before_a_line(statement)
+        if fault is None:
+            statements.append(statement)
+            continue
+        text, is_stop = statement.text, fault.message == MISSING_STOP
+        findings.append(source.finding(statement.start + fault.offset, fault.code, fault.message))
+        rule = _RULE_LINE.search(text, max(fault.offset - 1, 0))
+        cut = fault.offset if is_stop else rule.start() if rule is not None else len(text)
+        first = f"{text[:cut]}." if is_stop else text[:cut]
+        end = statement.start + cut
+        statements.append(StatementText(first, statement.start, end, is_faulty=not is_stop))
+        rest = text[cut:].lstrip()
+        if rest:
+            start = statement.end - len(rest)
+            waiting.append(StatementText(rest, start, statement.end, is_faulty=False))
+    return replace(source, statements=tuple(statements))
+
+
+def _fault_before_a_line(statement: StatementText) -> Fault | None:
+    """Give the first fault of a statement that may hold another one from a line on."""
+    if statement.is_faulty or not _NEW_LINE.search(statement.text):
+        return None
+    _, faults = read_statement(statement.text)
+    return faults[0] if faults and faults[0].code == "syntax" else None
+
+
 def read_policy(text: str, *, name: str) -> tuple[Policy, tuple[Finding, ...]]:
     """Read what can be read of a policy, with the findings of the reading alone, by position."""
     text = normalize(text)
@@ -158,6 +194,7 @@ def read_policy(text: str, *, name: str) -> tuple[Policy, tuple[Finding, ...]]:
     metadata = read_blocks(source)
     header = read_header(source, metadata, name=name)
     findings = [*source.findings, *metadata.findings]
+    source = _separate(source, findings)
     tied = _blocks_by_statement(source, metadata.blocks, findings)
     reading = _PolicyReading(source, [], [], [], [], [], [], findings)
     for statement in source.statements:

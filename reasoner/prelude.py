@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from enum import Enum
 from functools import lru_cache
 from importlib import resources
 
@@ -21,6 +22,13 @@ ABOUT_SOURCES = frozenset({("document_kind", 2), ("issuer", 2), ("issued_on", 2)
 ABOUT_NAMES = frozenset({("same_as", 2), ("subclass_of", 2)})
 UNDER: Signature = ("under", 2)
 ALIAS: Signature = ("alias", 2)
+SAME_AS: Signature = ("same_as", 2)
+DECIDED_BY_ORDER = frozenset(
+    {UNDER}
+    | {(name, 2) for name in ("told_apart", "told_disjoint", "may_coincide")}
+    | {("in_taxonomy", 1)}
+)
+"""What the order of values decides; no document is searched for it."""
 
 
 @lru_cache(maxsize=1)
@@ -48,6 +56,7 @@ def atoms_of(literals: Iterable[Literal]) -> Iterator[Atom]:
             yield from atoms_of(literal.conditions)
 
 
+@lru_cache(maxsize=1024)
 def identity_clause(signature: Signature) -> Clause:
     """Give the rule by which what holds of one name holds of the entity's other names."""
     name, arity = signature
@@ -70,16 +79,86 @@ def identity_clause(signature: Signature) -> Clause:
     return replace(clause, text=render_clause(clause))
 
 
+class Declared(Enum):
+    """What a declaration says of the values of a dimension, as the predicate of its fact."""
+
+    FUNCTIONAL = "functional"
+    DISJOINT = "disjoint"
+
+
+DECLARATIONS: frozenset[Signature] = frozenset({("functional", 1), ("disjoint", 2)})
+"""Predicates of what declarations say; no source states them."""
+
+_VALUE_RULES = {
+    "one_value": (
+        Declared.FUNCTIONAL,
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), told_apart(W, V).',
+        "{{X}} has one {d}, which is {{W}}; nothing lies under both {{W}} and {{V}}",
+    ),
+    "one_value_named": (
+        Declared.FUNCTIONAL,
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), W != V, not in_taxonomy(W), '
+        "not in_taxonomy(V), not may_coincide(W, V).",
+        "{{X}} has one {d}, which is {{W}} and not {{V}}",
+    ),
+    "disjoint_values": (
+        Declared.DISJOINT,
+        "-{d}(X, V) :- {d}(X, W), told_disjoint(W, V).",
+        "the {d} of {{X}} is {{W}}, which excludes {{V}}",
+    ),
+}
+VALUE_RULES = tuple(f"prelude.{name}:" for name in _VALUE_RULES)
+"""Begin the names of the rules by which one value of a dimension excludes another."""
+
+
+@lru_cache(maxsize=256)
+def value_clauses(predicate: str, declared: frozenset[Declared]) -> tuple[Clause, ...]:
+    """Give the rules by which a value of a dimension, or its denial, excludes another value."""
+    if not declared:
+        return ()
+    dimension = predicate.removeprefix("-")
+    clauses = []
+    for name, (needed, text, says) in _VALUE_RULES.items():
+        if needed in declared:
+            read, findings = read_policy(text.format(d=dimension), name=name)
+            assert not findings, f"the rule {name} is faulty: {findings}"
+            clause = replace(
+                read.clauses[0],
+                id=f"prelude.{name}:{dimension}/2",
+                cite="Proofweave prelude, meet",
+                says=says.format(d=dimension),
+            )
+            clauses.append(replace(clause, text=render_clause(clause)))
+    return tuple(clauses)
+
+
+def declared_values(goal: Atom, facts: FactBase) -> frozenset[Declared]:
+    """Give what is declared of the values of a ground goal's dimension."""
+    if len(goal.arguments) != 2 or not goal.is_ground:
+        return frozenset()
+    stored = facts.signatures()
+    found = set()
+    if ("functional", 1) in stored and facts.match(Atom("functional", (goal.predicate,)), None):
+        found.add(Declared.FUNCTIONAL)
+    if ("disjoint", 2) in stored:
+        found.add(Declared.DISJOINT)
+    return frozenset(found)
+
+
 def clauses_in_force(
-    policy: Policy, goal: Signature, stored: frozenset[Signature]
+    policy: Policy,
+    goal: Signature,
+    stored: frozenset[Signature],
+    declared: frozenset[Declared] = frozenset(),
 ) -> tuple[Clause, ...]:
-    """Give the clauses a goal is evaluated with: the policy's, the prelude's, identity.
+    """Give the clauses a goal is evaluated with: the policy's, the prelude's, values, identity.
 
     Identity rules exist only where `same_as` facts do, for each stored predicate that the policy or
-    the goal reads and no rule defines.
+    the goal reads and no rule defines. `declared` says what holds of the values of the goal's
+    dimension.
     """
-    clauses = (*policy.clauses, *prelude().clauses)
-    if ("same_as", 2) not in stored:
+    clauses = (*policy.clauses, *prelude().clauses, *value_clauses(goal[0], declared))
+    if SAME_AS not in stored:
         return clauses
     defined = {clause.head.signature for clause in clauses}
     read = {goal} | {atom.signature for clause in clauses for atom in atoms_of(clause.body)}
@@ -89,4 +168,6 @@ def clauses_in_force(
 
 def rules_in_force(policy: Policy, goal: Atom, facts: FactBase) -> tuple[Clause, ...]:
     """Give the clauses that `evaluate` uses for a goal, in order; ids are unique."""
-    return clauses_in_force(policy, goal.signature, facts.signatures())
+    return clauses_in_force(
+        policy, goal.signature, facts.signatures(), declared_values(goal, facts)
+    )

@@ -29,6 +29,7 @@ CODES = {
     "GAP_IN_EXTRACTION": "passages name the entity, but no statement of this was read from them",
     "GAP_IN_CORPUS": "no source says anything about it",
     "OUT_OF_SCOPE": "the request lies outside what the rules cover",
+    "EXCLUDED": "something holds that the rules exclude",
 }
 _BACKGROUND = frozenset(
     (
@@ -61,13 +62,28 @@ def plain_term(term: str) -> str:
 
 
 def sentence(template: str, bindings: Mapping[str, str]) -> str:
-    """Fill the sentence of a rule with the values of its variables."""
+    """Fill the sentence of a rule with the values of its variables.
+
+    >>> sentence("a {K} issued by {I}", {"K": '"Insurance certificate"', "I": '"Hanse"'})
+    'an Insurance certificate issued by Hanse'
+    """
 
     def value(match: re.Match[str]) -> str:
         term = bindings.get(match[1])
         return match[0] if term is None else plain_term(term)
 
+    template = with_article(template, bindings)
     return re.sub(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", value, template)
+
+
+def with_article(template: str, bindings: Mapping[str, str]) -> str:
+    """Write `an` in `a {K} issued by` where the kind of document begins with a vowel."""
+
+    def article(match: re.Match[str]) -> str:
+        kind = plain_term(bindings.get(match[1], ""))
+        return f"an {match[0][2:]}" if kind.startswith(tuple("AEIOUaeiou")) else match[0]
+
+    return re.sub(r"\ba \{([A-Za-z_][A-Za-z0-9_]*)\} issued by", article, template)
 
 
 @dataclass(slots=True)
@@ -91,6 +107,7 @@ class _Page:
             for answer in answers:
                 yield ""
                 yield f"{title} {answer['atom']}"
+                yield from self._names(answer["atom"])
                 yield from self._proof(answer["step"])
         for conflict in certificate["witness"]["contested"]:
             yield ""
@@ -129,6 +146,9 @@ class _Page:
         if certificate["assumptions"]:
             yield "Assuming, without a source:"
             yield from (f"  - {atom}" for atom in certificate["assumptions"])
+        if "retractions" in certificate:
+            yield "Leaving out, on request:"
+            yield from (f"  - {item['atom']}" for item in certificate["retractions"])
         if not certificate["complete"]:
             yield "Incomplete: a limit cut the work; there may be more answers."
 
@@ -147,6 +167,14 @@ class _Page:
             yield from (f"{pad}    {line}" for line in self._reason(step))
             stack.extend((premise, depth + 1) for premise in reversed(step["premises"]))
 
+    def _names(self, answer: str) -> Iterator[str]:
+        """Write the other names of entities in an answer."""
+        for demand in self.certificate["witness"]["demands"]:
+            name = demand["pattern"].removeprefix("alias(").removesuffix(", _)")
+            if demand["pattern"] == f"alias({name}, _)" and name in answer:
+                others = [item["atom"][len(f"alias({name}, ") : -1] for item in demand["answers"]]
+                yield f"  {name} is also named {', '.join(others)}"
+
     def _reason(self, step: Json) -> Iterator[str]:
         if "rule" in step:
             rule = self.certificate["rules"][step["rule"]]
@@ -162,6 +190,8 @@ class _Page:
                 yield "where the statement stands"
             case "request":
                 yield "the day of the request"
+            case "declared":
+                yield "declared by the policy or the dimension"
             case "assumed":
                 yield "assumed by the request"
             case "identity":
@@ -233,7 +263,9 @@ class _Page:
         absent = [
             lookup["pattern"]
             for lookup in self.certificate["witness"]["lookups"]
-            if not lookup["answers"] and lookup["basis"] in ("facts", "table", "declared")
+            if not lookup["answers"]
+            and lookup["basis"] in ("facts", "table", "declared")
+            and lookup["pattern"].partition("(")[0] not in _BACKGROUND
         ]
         if absent and self.certificate["verdict"] != "ABSTAINED":
             yield ""

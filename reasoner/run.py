@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kb.quantity import Truth
@@ -15,7 +15,8 @@ from .certainty import Certainty, Ground, Record
 from .clause import AggregateFunction, Operator
 from .codegen import CompiledGoal
 from .facts import FactBase, Signature
-from .relation import Key, Row
+from .prelude import SAME_AS
+from .relation import Key, Lookup, Row
 
 _STRIDE = 4096
 """Units of work (rows gone through) between two looks at the clock."""
@@ -115,6 +116,13 @@ class Run:
             body=self.body_of,
             is_stated=self.is_stated,
         )
+        self._first_names: dict[int, int] = {}
+        self._same: tuple[Lookup, Lookup] | None = None
+        if SAME_AS in facts.signatures():
+            self._same = (
+                facts.lookup(SAME_AS, (0,), valid_on),
+                facts.lookup(SAME_AS, (1,), valid_on),
+            )
         self._clock = budget.clock if budget.deadline_ms is not None else None
         self._end = start + (budget.deadline_ms or 0.0) / 1000
         self._most = budget.max_instances
@@ -209,7 +217,7 @@ class Run:
     ) -> tuple[Result, Truth]:
         """Aggregate distinct rows, each with whether it is certain, read from derived nodes."""
         value = self.terms.value
-        rows = [tuple([value(number) for number in row]) for row in found]
+        rows = [tuple([value(number) for number in row]) for row in self.once_each(found)]
         rows.sort(key=lambda row: [render_term(term) for term in row])
         result = arithmetic.aggregate(AggregateFunction(name), rows)
         if isinstance(result, Undetermined) or not all(found.values()):
@@ -217,6 +225,28 @@ class Run:
         if self.tainted and any(self.is_tainted(self.compiled.nodes[n].signature) for n in numbers):
             return result, Truth.UNDETERMINED
         return result, Truth.TRUE
+
+    def once_each(self, rows: Iterable[Row]) -> Iterable[Row]:
+        """Give rows that differ in names of one entity once, under its first name."""
+        if self._same is None:
+            return rows
+        return dict.fromkeys(tuple([self._first_name(term) for term in row]) for row in rows)
+
+    def _first_name(self, term: int) -> int:
+        """Give the id of the name, first by text, of all that `same_as` joins to this one."""
+        assert self._same is not None, "there are facts that join names"
+        known = self._first_names.get(term)
+        if known is None:
+            found, waiting = {term}, [term]
+            while waiting:
+                current = waiting.pop()
+                for look, other in zip(self._same, (1, 0), strict=True):
+                    fresh = {row[other] for row in look(current)} - found
+                    found |= fresh
+                    waiting += fresh
+            known = min(found, key=lambda name: render_term(self.terms.value(name)))
+            self._first_names.update(dict.fromkeys(found, known))
+        return known
 
     def is_stated(self, ground: Ground) -> bool:
         """Whether facts give the row."""

@@ -86,6 +86,10 @@ class Sources(Protocol):
         """Search for what would close an open requirement, about an entity."""
         ...
 
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:
+        """Give the candidates of a dimension and entity that were refused: reason and place."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class FactsFiles:
@@ -117,6 +121,10 @@ class FactsFiles:
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002 # protocol
         """Facts files hold no passages to search."""
         return Candidates()
+
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:  # noqa: ARG002 # protocol
+        """A facts file is taken as a whole or not at all."""
+        return ()
 
 
 def facts_file_sources(*files: tuple[str, bytes | str]) -> tuple[FactBase, FactsFiles]:

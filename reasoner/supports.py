@@ -11,13 +11,15 @@ import binascii
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from .bits import members
 from .derivation import minimal_support
 from .engines.linear import UNDERIVED, fire, focus
-from .errors import ResumeRejected
+from .errors import EngineTimedOut, ResumeRejected
+from .expiry import Expired, never
 from .horn import HornProgram
 from .pruning import indispensable
 
@@ -41,7 +43,7 @@ def supports(
     deletable: Collection[int] | None = None,
     *,
     limit: int | None = None,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
     resume: str = "",
 ) -> Supports:
     """Give inclusion-minimal sets of `deletable` (default: all given atoms) that derive `goal`.
@@ -78,7 +80,7 @@ def each_support(
     deletable: Collection[int] | None = None,
     *,
     known: Iterable[tuple[int, ...]] = (),
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> Iterator[tuple[int, ...]]:
     """Give minimal supports other than `known` as they are found; ends when there are no more.
 
@@ -91,12 +93,23 @@ def each_support(
     Source: Reiter, A theory of diagnosis from first principles (1987), section 4, with the cuts of
     Liffiton et al., Fast, flexible MUS enumeration (2016), section 3.
     """
-    part = focus(program, goal)
-    closed = fire(part.program)
-    if closed.clauses[part.goal] == UNDERIVED:
+    with suppress(EngineTimedOut):
+        yield from _each_support(program, goal, deletable, known=known, expired=expired)
+
+
+def _each_support(
+    program: HornProgram,
+    goal: int,
+    deletable: Collection[int] | None,
+    *,
+    known: Iterable[tuple[int, ...]],
+    expired: Expired,
+) -> Iterator[tuple[int, ...]]:
+    part = focus(program, goal, expired=expired)
+    if part.firing.clauses[part.goal] == UNDERIVED:
         return
     inside = part.narrow(_loose(program, deletable))
-    always = indispensable(part.program, part.goal, closed, inside)
+    always = indispensable(part.program, part.goal, part.firing, inside, expired)
     search = _Search(part.program, part.goal, sorted(inside - always))
     places = {int(part.atoms[atom]): bit for bit, atom in enumerate(search.loose)}
     for support in known:
@@ -121,7 +134,7 @@ class _Search:
         """Give the atoms of a mask, ascending."""
         return [self.loose[bit] for bit in members(mask)]
 
-    def run(self, expired: Callable[[], bool]) -> Iterator[int]:
+    def run(self, expired: Expired) -> Iterator[int]:
         """Walk sets to leave out, depth first, and give each new support."""
         stack = [(0, 0)]
         while stack:
@@ -132,7 +145,7 @@ class _Search:
                 continue
             support = self._least_free(left_out, fixed)
             if support is None:
-                support = self._new_support(left_out)
+                support = self._new_support(left_out, expired)
                 if support is None:
                     self.cuts.append(self._cut(left_out, expired))
                     continue
@@ -149,14 +162,16 @@ class _Search:
         free = [support for support in self.found if not support & left_out]
         return min(free, key=lambda support: (support & ~fixed).bit_count(), default=None)
 
-    def _new_support(self, left_out: int) -> int | None:
+    def _new_support(self, left_out: int, expired: Expired) -> int | None:
         rest = self.atoms(self.everything & ~left_out)
-        kept = minimal_support(self.program, self.goal, rest, given=[*self.frozen, *rest])
+        given = [*self.frozen, *rest]
+        kept = minimal_support(self.program, self.goal, rest, given=given, expired=expired)
         if kept is None:
             return None
-        return sum(1 << bit for bit, atom in enumerate(self.loose) if atom in set(kept))
+        inside = set(kept)
+        return sum(1 << bit for bit, atom in enumerate(self.loose) if atom in inside)
 
-    def _cut(self, left_out: int, expired: Callable[[], bool]) -> int:
+    def _cut(self, left_out: int, expired: Expired) -> int:
         """Shrink a set without which the goal is lost, putting back the latest atoms first."""
         for bit in reversed(list(members(left_out))):
             if expired():

@@ -79,6 +79,9 @@ _NUMBERED = re.compile(r"_[0-9]+")
 LONGEST_NUMBER = 4300
 """Digits of the longest number; Python reads no longer one."""
 
+MISSING_STOP = "a full stop is missing after this"
+"""Message of the fault where one statement runs into the next."""
+
 DECLARATIONS = {
     "closed": 2,
     "functional": 1,
@@ -128,7 +131,7 @@ def _parse(text: str, start: str) -> Tree[Token]:
         before = text[:at].rstrip(" \t")
         if "DOT" in wanted and before.endswith("\n"):
             end = before.rstrip()
-            raise Fault(len(end), "syntax", "a full stop is missing after this") from error
+            raise Fault(len(end), "syntax", MISSING_STOP) from error
         names = sorted({_TERMINALS.get(name, "") for name in wanted} - {""})
         message = f"{found} is unexpected" + (f"; expected {_one_of(names)}" if names else "")
         raise Fault(at, "syntax", message) from error

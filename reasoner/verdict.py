@@ -25,6 +25,7 @@ class AbstentionCode(Enum):
     GAP_IN_EXTRACTION = "GAP_IN_EXTRACTION"
     GAP_IN_CORPUS = "GAP_IN_CORPUS"
     OUT_OF_SCOPE = "OUT_OF_SCOPE"
+    EXCLUDED = "EXCLUDED"
 
 
 def first_code(codes: tuple[AbstentionCode, ...]) -> AbstentionCode:

@@ -36,9 +36,14 @@ from typing import Any, NoReturn
 LARGEST_BITS = 4000
 """Size of numerator and denominator beyond which a computed number is no value."""
 FORMAT = "proofweave.certificate/1"
-PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcde8"
+PRELUDE_SHA256 = "f5f63f4afaabfa980ea18ccc46fadd4b83db13c43dca250c73825619fc505f87"
 """Digest of the rules that stand beside every policy."""
-PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
+PRELUDE_HEADS = frozenset(
+    (
+        *("under/2", "alias/2", "stated_by/4", "may_coincide/2", "in_taxonomy/1"),
+        *("told_apart/2", "told_disjoint/2"),
+    )
+)
 """What these rules conclude."""
 NEVER_STATED = PRELUDE_HEADS | {"valid_on/1", "stated_in/2", "same_name/2"}
 """What follows from rules, the request, evidence or spelling; no source states it."""
@@ -46,6 +51,26 @@ FACTS_DECODER = "facts/1"
 """Decoder of facts files; their lookups are read again from the file."""
 IDENTITY = "prelude.identity:"
 """Begins the names of rules that carry a predicate over to other names of an entity."""
+VALUE_RULES = {
+    "prelude.one_value:": (
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), told_apart(W, V).',
+        "{{X}} has one {d}, which is {{W}}; nothing lies under both {{W}} and {{V}}",
+    ),
+    "prelude.one_value_named:": (
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), W != V, not in_taxonomy(W), '
+        "not in_taxonomy(V), not may_coincide(W, V).",
+        "{{X}} has one {d}, which is {{W}} and not {{V}}",
+    ),
+    "prelude.disjoint_values:": (
+        "-{d}(X, V) :- {d}(X, W), told_disjoint(W, V).",
+        "the {d} of {{X}} is {{W}}, which excludes {{V}}",
+    ),
+}
+"""Rules by which one value of a dimension excludes another: text and sentence, by their names."""
+COMPLETE_ORDER = frozenset(("may_coincide/2", "in_taxonomy/1"))
+"""What is closed because taxonomies and names are complete for meets (as the request has them)."""
+DECLARATIONS = frozenset(("functional/1", "disjoint/2"))
+"""What declarations say."""
 NEVER_RENAMED = frozenset(
     (
         *("stated_in/2", "valid_on/1", "same_name/2", "document_kind/2", "issuer/2"),
@@ -85,6 +110,7 @@ REJECTIONS = {
     "OPEN_MISMATCH": 36,
     "KNOWLEDGE_MISMATCH": 37,
     "VALIDITY_MISMATCH": 38,
+    "ERASED": 39,  # said by who holds the sources: one of them has been erased
 }
 """Rejection classes with their exit codes; neither ever changes its meaning."""
 
@@ -204,6 +230,8 @@ SHAPE: dict[str, Any] = {
     "validity": {"start": _TEXT_OR_NULL, "end": _TEXT_OR_NULL, "next_change": _TEXT_OR_NULL},
 }
 """Fields of a certificate; `*` stands for any key. Steps and statements are checked in place."""
+RETRACTIONS = [{"statement": _TEXT, "atom": _TEXT}]
+"""The field that is there only where the request leaves statements out."""
 
 
 def check_shape(value: object, shape: object, where: str) -> None:
@@ -1608,6 +1636,17 @@ def identity_rule(sign: str) -> Rule:
     return Rule(f"{IDENTITY}{sign}", tree, text, "Proofweave prelude, identity", says)
 
 
+def value_rule(name: str) -> Rule:
+    """Give a rule by which one value of a dimension excludes another."""
+    kind = next(kind for kind in VALUE_RULES if name.startswith(kind))
+    dimension = name.removeprefix(kind).removesuffix("/2")
+    if not re.fullmatch(r"_*[a-z][A-Za-z0-9_]*", dimension, re.ASCII):
+        raise ValueError(name)
+    text, says = (part.format(d=dimension) for part in VALUE_RULES[kind])
+    tree = Reader(text).statement()
+    return Rule(f"{kind}{dimension}/2", tree, text, "Proofweave prelude, meet", says)
+
+
 def literal_signatures(literal: Literal) -> Iterator[str]:
     """Yield the signatures that a body literal reads."""
     if literal.sign:
@@ -2028,9 +2067,13 @@ def delimiter_of(text: str) -> str:
     return max((",", ";", "\t", "|"), key=line.count)
 
 
-def table_rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield the rows of a table with their spans, without the line end; quotation as RFC 4180."""
-    position = 0
+def table_rows(
+    text: str, delimiter: str, position: int = 0
+) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the rows of a table with their spans, without the line end; quotation as RFC 4180.
+
+    `position` is where a row begins.
+    """
     cells: list[str]
     while position < len(text):
         end = text.find("\n", position)
@@ -2047,6 +2090,15 @@ def table_rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]
             cells = text[position:end].split(delimiter)
         yield position, end, cells
         position = end + 1
+
+
+def is_row_start(text: str, delimiter: str, position: int) -> bool:
+    """Whether a row of a table begins there: on a new line that no quotation reaches over."""
+    if position == 0:
+        return bool(text)
+    if position >= len(text) or text[position - 1] != "\n":
+        return False
+    return delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0
 
 
 def _column_name(header: str) -> str:
@@ -2195,10 +2247,12 @@ STEP_KEYS = {
     "rule": (RULE_KEYS,),
     "identity": (RULE_KEYS, PLAIN_KEYS),
     "subsumption": (RULE_KEYS,),
+    "meet": (RULE_KEYS,),
     "stated": (STATEMENT_KEYS,),
     "provenance": (STATEMENT_KEYS,),
     **dict.fromkeys(
-        ("request", "assumed", "comparison", "arithmetic", "conversion", "closed"), (PLAIN_KEYS,)
+        ("request", "assumed", "declared", "comparison", "arithmetic", "conversion", "closed"),
+        (PLAIN_KEYS,),
     ),
 }
 """Kinds of steps with the fields they have."""
@@ -2214,6 +2268,7 @@ _CODES = (
     "GAP_IN_EXTRACTION",
     "GAP_IN_CORPUS",
     "OUT_OF_SCOPE",
+    "EXCLUDED",
 )
 _CLAUSE_FIELDS = frozenset(
     (
@@ -2242,6 +2297,38 @@ def read_day(text: str | None, where: str) -> datetime.date | None:
     if day.isoformat() != text:
         reject("STRUCTURE", where, f"{text!r} is no day in the form YYYY-MM-DD")
     return day
+
+
+class TextsWithout(Texts):
+    """The same texts, read as if some facts did not stand in facts files."""
+
+    def __init__(self, texts: Texts, retracted: Sequence[Ground]) -> None:
+        self.__dict__.update(texts.__dict__)
+        self._retracted = retracted
+        self._reduced: dict[str, Calls] = {}
+
+    def facts(self, source: str, record: Mapping[str, str]) -> Calls:
+        """Read a facts file again, without what is retracted."""
+        digest = record["text_sha256"]
+        if digest not in self._reduced:
+            found = self._reduced[digest] = Calls()
+            found.rows = dict(super().facts(source, record).rows)
+            for sign, row in self._retracted:
+                rows = found.rows.get(sign, {})
+                if row in rows:
+                    found.rows[sign] = {other: rows[other] for other in rows if other != row}
+        return self._reduced[digest]
+
+
+def retracted_spans(
+    text: str, name: str, retracted: Iterable[tuple[str, Arguments]]
+) -> set[tuple[int, int]]:
+    """Give the spans of the rows of a table that state what is retracted of a dimension."""
+    spans = set[tuple[int, int]]()
+    for other, row in retracted:
+        if other == name and len(row) == 2:
+            spans |= table_spans(text, f"{name}/2", row) or set()
+    return spans
 
 
 class Examination:
@@ -2274,23 +2361,28 @@ class Examination:
         self.closed_memo: dict[str, bool] = {}
         self.unknown_signs: set[str] = set()
         self.lacking_memo: dict[str, bool] = {}
+        self.renaming: bool | None = None
         self.closed_used: set[str] = set()
         self.out_of_scope = False
         self.used_sources: set[str] = set()
         self.lookup_sources: set[str] = set()
         self.aggregate_results: dict[str, str] = {}
         self.used_rules: set[str] = set()
-        self.rows_of_tables: dict[str, tuple[list[str], dict[tuple[int, int], list[str]]]] = {}
+        self.retracted: list[Ground] = []
+        self.tables: dict[str, tuple[str, list[str]]] = {}  # delimiter and header by text
 
     def run(self, expect_policy: str | None, expect_goal: str | None) -> Report:
         """Check everything, in the order of the sections."""
         certificate = self.certificate
-        check_shape(certificate, SHAPE, "")
+        given = "retractions" in certificate
+        check_shape(certificate, {**SHAPE, **({"retractions": RETRACTIONS} if given else {})}, "")
         if certificate["format"] != FORMAT:
             reject("FORMAT_VERSION", "format", f"{certificate['format']!r} is not {FORMAT!r}")
         self.valid_on = read_day(certificate["valid_on"], "valid_on")
         self.check_policies(expect_policy)
         self.check_goal(expect_goal)
+        if given:
+            self.check_retractions()
         self.check_statements()
         self.check_sources()
         self.read_witness()
@@ -2352,6 +2444,25 @@ class Examination:
             self.rules_by_sign.setdefault(rule.sign, []).append(rule)
         self.checked.append("the rules are as the texts of the policies state them")
 
+    def check_retractions(self) -> None:
+        """Read what the request leaves out; nothing of it is cited, and no lookup shows it."""
+        certificate = self.certificate
+        found = [(item["statement"], item["atom"]) for item in certificate["retractions"]]
+        if not found or found != sorted(set(found)):
+            reject("NOT_CANONICAL", "retractions", "retractions are not sorted, repeated or none")
+        for index, (statement, atom) in enumerate(found):
+            self.retracted.append(self.check_atom(atom, f"retractions/{index}"))
+            atom_statement = f"st:{hashlib.sha256(atom.encode()).hexdigest()[:32]}"
+            if not {statement, atom_statement}.isdisjoint(certificate["statements"]):
+                reject("LEAF_MISMATCH", f"retractions/{index}", f"{atom} is retracted, and cited")
+        if self.texts is not None:
+            self.texts = TextsWithout(self.texts, self.retracted)
+        self.checked.append(f"nothing rests on what the request leaves out ({len(found)})")
+
+    def _retracted_spans(self, text: str, sign: str) -> set[tuple[int, int]]:
+        rows = [(other.rpartition("/")[0], row) for other, row in self.retracted]
+        return retracted_spans(text, sign.rpartition("/")[0], rows)
+
     def check_prelude(self) -> None:
         """Ask for the prelude where the witness calls one of its predicates."""
         if PRELUDE_HEADS.isdisjoint(self.calls):
@@ -2404,6 +2515,9 @@ class Examination:
         if name.startswith(IDENTITY):
             self._check_identity_rule(name, record, where)
             return
+        if name.startswith(tuple(VALUE_RULES)):
+            self._check_value_rule(name, record, where)
+            return
         reject("RULE_MISMATCH", where, "no policy of the certificate has this rule")
 
     def _check_identity_rule(self, name: str, record: dict[str, Any], where: str) -> None:
@@ -2417,6 +2531,18 @@ class Examination:
             reject("RULE_MISMATCH", where, "an identity rule has another form")
         if rule.sign in self.rules_by_sign or rule.sign in NEVER_RENAMED:
             reject("RULE_MISMATCH", where, f"{rule.sign} is not carried over to other names")
+        self.rules[name] = rule
+        self.identity_rules.append(rule)
+
+    def _check_value_rule(self, name: str, record: dict[str, Any], where: str) -> None:
+        """Compare a rule by which one value of a dimension excludes another."""
+        try:
+            rule = value_rule(name)
+        except (ValueError, Unreadable):
+            reject("RULE_MISMATCH", where, f"{name!r} names no rule about values")
+        stated = {"clause": rule.tree, "text": rule.text, "cite": rule.cite, "says": rule.says}
+        if stated != record:
+            reject("RULE_MISMATCH", where, "a rule about values has another form")
         self.rules[name] = rule
         self.identity_rules.append(rule)
 
@@ -2640,16 +2766,18 @@ class Examination:
         What a column means is up to a mapping; but the row is whole, it names the entity, and
         under a header that is the dimension itself stands the value.
         """
-        header, rows = self.rows_of_tables.get(text) or ([], {})
-        if not header:
-            for start, end, cells in table_rows(text, delimiter_of(text)):
-                cells = [" ".join(cell.split()) for cell in cells]
-                header = header or [_column_name(cell) for cell in cells]
-                rows[start, end] = cells
-            self.rows_of_tables[text] = header, rows
-        if span not in rows:
+        if text not in self.tables:
+            delimiter = delimiter_of(text)
+            first = next((row[2] for row in table_rows(text, delimiter) if row[2]), [])
+            header = [_column_name(" ".join(cell.split())) for cell in first]
+            self.tables[text] = delimiter, header
+        delimiter, header = self.tables[text]
+        start, end = span
+        begins = is_row_start(text, delimiter, start)
+        row = next(table_rows(text, delimiter, start)) if begins else (-1, -1, [])
+        if row[1] != end:
             reject("QUOTE_MISMATCH", where, "the quote is no whole row of its table")
-        cells = rows[span]
+        cells = [" ".join(cell.split()) for cell in row[2]]
         subject = " ".join(str(statement["subject"]).split())
         if subject not in cells and not subject.startswith("doc:"):
             reject("QUOTE_MISMATCH", where, f"no cell of the row names {subject!r}")
@@ -2770,12 +2898,28 @@ class Examination:
             case "request":
                 if self.valid_on is None or conclusion != f'valid_on(@date("{self.valid_on}"))':
                     reject("LEAF_MISMATCH", where, f"the request does not give {conclusion}")
+            case "declared":
+                self._check_declared(conclusion, where)
             case "assumed":
                 if conclusion not in self.certificate["assumptions"]:
                     reject("LEAF_MISMATCH", where, f"{conclusion} is not among the assumptions")
             case _:
                 self._check_computed(conclusion, where)
         self.atoms[name] = conclusion
+
+    def _check_declared(self, conclusion: str, where: str) -> None:
+        """Check what policies declare; what dimensions declare beside that is trusted, and said."""
+        sign, row = self.check_atom(conclusion, where)
+        names = [json.loads(str(term)) for term in row if str(term).startswith('"')]
+        if sign == "functional/1" and len(names) == 1:
+            if not any(names[0] in policy.functional for policy in self.policies):
+                self.trust(f"that the dimension {names[0]} has one value at a time")
+        elif sign == "disjoint/2" and len(names) == 2:
+            pair = {names[0], names[1]}
+            if not any(set(known) == pair for policy in self.policies for known in policy.disjoint):
+                self.trust(f"that {row[0]} and {row[1]} are disjoint")
+        else:
+            reject("LEAF_MISMATCH", where, f"nothing declares {conclusion}")
 
     def _check_computed(self, conclusion: str, where: str) -> None:
         sign, row = self.check_atom(conclusion, where)
@@ -3048,7 +3192,8 @@ class Examination:
         certain = True
         for bound, sure in self.enumerate(planned.inner, start, where, frozen=True):
             certain = certain and sure
-            rows[tuple(write_term(term, bound) for term in tree["terms"])] = None
+            terms = [write_term(term, bound) for term in tree["terms"]]
+            rows[tuple(self.first_name(term, where) for term in terms)] = None
         if not certain or any(
             item.literal.kind in ("positive", "absent") and self.is_lacking(item.literal.sign)
             for item in planned.inner
@@ -3056,6 +3201,31 @@ class Examination:
             return None, False
         values = [_value_of(row[0]) for row in sorted(rows)]
         return aggregate_value(tree["function"], values), certain
+
+    def is_renaming(self) -> bool:
+        """Whether a step, or a facts file at hand, gives some entity another name."""
+        if self.renaming is None:
+            steps = self.certificate["steps"]
+            self.renaming = self._is_stored("same_as/2") or any(
+                str(step["conclusion"]).startswith("same_as(") for step in steps
+            )
+        return self.renaming
+
+    def first_name(self, term: str, where: str) -> str:
+        """Give one name, first by text, that stands for all names of an entity.
+
+        Where entities have other names, the names of everything that is counted must be shown.
+        """
+        if term[0] != '"' or ("alias/2" not in self.calls and not self.is_renaming()):
+            return term
+        covered = any(
+            all(bound < 1 for bound in bounds) and (not bounds or (term,) in group)
+            for bounds, group in self.calls.get("alias/2", {}).items()
+        )
+        if not covered and not self.is_renaming():
+            return term
+        rows = self.rows_of("alias/2", (term, None), where)
+        return min([term, *(str(row[1]) for row, _ in rows)])
 
     def _check_closed(
         self, rule: Rule, literal: Literal, bindings: dict[str, str], text: str, where: str
@@ -3086,6 +3256,9 @@ class Examination:
         """Whether a predicate is closed: declared, or derived from closed predicates only."""
         if sign == "same_name/2":  # names alike are found only where asked for
             return False
+        if sign in COMPLETE_ORDER:
+            self.trust("that taxonomies and names of entities show all that values have in common")
+            return True
         if sign in self.closed_memo:
             return self.closed_memo[sign]
         seen, waiting, closed = {sign}, [sign], True
@@ -3160,7 +3333,8 @@ class Examination:
         for lookup in self.lookups:
             if (lookup.sign, lookup.pattern) not in seen or lookup.basis != "knowledge":
                 continue
-            if lookup.sign != "same_as/2":  # names that a knowledge base does not have
+            # Names and classes that a knowledge base does not have are no gap: see is_closed.
+            if lookup.sign not in ("same_as/2", "subclass_of/2"):
                 reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
 
     def _check_demand(self, demand: Call) -> None:
@@ -3240,6 +3414,8 @@ class Examination:
                     reject("LOOKUP_MISMATCH", lookup.where, "the statements have other documents")
             case "table":
                 self._check_table(lookup, rows)
+            case "declared" if lookup.sign in DECLARATIONS:
+                self.trust(f"that dimensions declare of {lookup.sign} what the lookup shows")
             case "declared":
                 if not self.is_closed(lookup.sign):
                     reject("NOT_CLOSED", lookup.where, f"{lookup.sign} is not declared closed")
@@ -3298,7 +3474,9 @@ class Examination:
         for name in tables:
             text = self.texts.text(name, sources[name])
             expected = table_spans(text, lookup.sign, lookup.pattern)
-            if expected != self._quoted_spans(lookup, rows, name):
+            quoted = self._quoted_spans(lookup, rows, name)
+            left_out = self._retracted_spans(text, lookup.sign)
+            if expected is None or not expected - left_out <= quoted <= expected:
                 reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
 
     def _check_table_at_hand(self, lookup: Call, rows: set[Arguments]) -> None:
@@ -3309,7 +3487,9 @@ class Examination:
                 continue
             source, text = self.texts.tables[label]
             expected = table_spans(text, lookup.sign, lookup.pattern)
-            if expected is not None and expected != self._quoted_spans(lookup, rows, source):
+            left_out = self._retracted_spans(text, lookup.sign)
+            quoted = self._quoted_spans(lookup, rows, source)
+            if expected is not None and not expected - left_out <= quoted <= expected:
                 reject("LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
 
     def _quoted_spans(
@@ -3595,11 +3775,25 @@ class Examination:
         for call in (*self.demands, *self.lookups):
             call.is_used = call.is_used or (call.sign, call.pattern) in read
             is_root = call.sign == self.goal_sign and _agrees(call.pattern, self.goal)
+            is_root = is_root or self._names_an_answer(call)
             if not call.is_used and not is_root:
                 reject("UNUSED", call.where, "nothing reads this call")
         for sign in sorted(self.closed_used):
             self.trust(f"that the named source is complete for {sign}, as the policy declares")
         self.checked.append("nothing is there that nothing needs")
+
+    def _names_an_answer(self, call: Call) -> bool:
+        """Whether a call gives the other names of something that an open goal found."""
+        return (
+            call.sign == "alias/2"
+            and call.pattern[1] is None
+            and not self.is_ground
+            and any(
+                call.pattern[0] in self.check_atom(answer["atom"], "answers")[1]
+                for part in ("answers", "refuted")
+                for answer in self.certificate[part]
+            )
+        )
 
     def check_minimality(self) -> None:
         """Show for each answer that without any one of its leaves it would not follow."""
@@ -3656,8 +3850,39 @@ class Examination:
                 continue
             for other in facts.matching(sign, (row[0], None)):
                 values = _value_of(str(row[1])), _value_of(str(other[1]))
-                if compare("=", *values) == FALSE and not self._one_entity(row[1], other[1]):
+                if compare("=", *values) == FALSE and self._told_apart(row[1], other[1]):
                     reject("VERDICT_MISMATCH", "answers", f"{name} has two values beside {atom}")
+
+    def _told_apart(self, left: str | None, right: str | None) -> bool:
+        """Whether the facts files at hand let two values of one dimension exclude each other."""
+        if self._one_entity(left, right):
+            return False
+        broader, narrower = (self._along_classes(at) for at in (0, 1))
+        below = [self._reached(value, narrower) for value in (left, right)]
+        above = [self._reached(value, broader) for value in (left, right)]
+        if below[0] & below[1]:
+            return False
+        known = [value in broader or value in narrower for value in (left, right)]
+        return bool(above[0] & above[1]) if any(known) else True
+
+    def _along_classes(self, start: int) -> dict[str | None, set[str | None]]:
+        """Give the steps of `subclass_of` in facts files at hand, up (0) or down (1)."""
+        steps: dict[str | None, set[str | None]] = {}
+        for source, record in self.certificate["sources"].items():
+            if self.texts is not None and record["decoder"] == FACTS_DECODER:
+                rows = self.texts.facts(source, record).rows.get("subclass_of/2", {})
+                for row in rows:
+                    steps.setdefault(row[start], set()).add(row[1 - start])
+        return steps
+
+    @staticmethod
+    def _reached(start: str | None, steps: Mapping[str | None, set[str | None]]) -> set[str | None]:
+        found, waiting = {start}, [start]
+        while waiting:
+            fresh = steps.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting += fresh
+        return found
 
     def _one_entity(self, left: str | None, right: str | None) -> bool:
         return self.texts is not None and any(
@@ -3708,7 +3933,7 @@ class Derivation:
 
     def _derive(self, goal: Ground) -> None:
         rules = self.examination.rules_by_sign
-        named = {sign: by_first_constant(found) for sign, found in rules.items()}
+        named: dict[str, Callable[[str], Sequence[Rule]]] = {}
         tables: dict[Ground, dict[Arguments, None]] = {}
         waiting: dict[Ground, list[_Waiting]] = {}
         tasks: list[_Waiting] = []
@@ -3719,6 +3944,8 @@ class Derivation:
                 tables[key] = dict.fromkeys(self.facts.matching(sign, pattern))
                 waiting[key] = []
                 first = pattern[0] if pattern else None
+                if first is not None and sign not in named:
+                    named[sign] = by_first_constant(rules[sign])
                 for rule in rules[sign] if first is None else named[sign](first):
                     bindings = unify_head(rule.head, pattern)
                     if bindings is not None and (rule.body or rule.head_names <= bindings.keys()):

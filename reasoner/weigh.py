@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kb.statement import ALWAYS
+
 from .atom import Atom, render_pattern
+from .bodies import without_statement
 from .certificate import Json, Proof, StepList
 from .closed_slice import close_slice
 from .contest import Contest, Contests
 from .facts import Fact
 from .inquiry import Inquiry
-from .openness import requirement_id
-from .slice import Slice
-from .verdict import AbstentionCode, OpenRequirement
+from .prelude import VALUE_RULES
+from .slice import Instance, Slice
+from .verdict import AbstentionCode, OpenRequirement, requirement_id
 
 
 @dataclass(slots=True)
@@ -44,7 +47,12 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
     if not part.answers:
         return side
     contests = Contests(
-        inquiry.policy, inquiry.facts, inquiry.sources, inquiry.valid_on, inquiry.derives
+        inquiry.policy,
+        inquiry.facts,
+        inquiry.sources,
+        inquiry.valid_on,
+        inquiry.derives,
+        inquiry.told_apart,
     )
     whole = close_slice(part, engine=inquiry.engine)
     for answer in part.answers:
@@ -52,13 +60,15 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
         excluded: set[Atom] = set()
         first: Proof | None = None
         while (proof := closed.proof(answer)) is not None:
-            first = first or proof
             found = _contested(proof, contests)
-            if not found:
+            passing = _passing(proof) if inquiry.valid_on is None else set()
+            if not found and not passing:
                 side.proofs[answer] = proof
                 break
             side.contests.update(found)
-            excluded.update(found)
+            excluded.update(found, passing)
+            if found and first is None:
+                first = proof
             closed = close_slice(part, excluded=excluded)
         else:
             if first is not None:
@@ -66,9 +76,25 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
     return side
 
 
+def _passing(proof: Proof) -> set[Atom]:
+    """Give what held for a time only, in a proof that needs one value at a time.
+
+    Asked of any time, such a value excludes no other: that may have held before or after.
+    """
+    if not any(isinstance(origin, Fact) and origin.leaf == "declared" for _, origin in proof.steps):
+        return set()
+    return {
+        without_statement(atom)
+        for atom, origin in proof.steps
+        if isinstance(origin, Fact) and origin.leaf.startswith("st:") and origin.validity != ALWAYS
+    }
+
+
 def _contested(proof: Proof, contests: Contests) -> dict[Atom, Contest]:
     found: dict[Atom, Contest] = {}
     for atom, origin in proof.steps:
+        if isinstance(origin, Instance) and origin.rule_id.startswith(VALUE_RULES):
+            continue  # what excludes the value is weighed where it is stated
         contest = contests.of(atom, origin if isinstance(origin, Fact) else None)
         if contest is not None:
             found[contest.atom] = contest

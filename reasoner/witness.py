@@ -10,14 +10,23 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .atom import Atom, Variable, render_term
-from .bodies import Answers, absence_steps, bound_positions, planned, solutions, unify_head
+from .bodies import (
+    Answers,
+    NotCovered,
+    absence_steps,
+    bound_positions,
+    planned,
+    solutions,
+    unify_head,
+)
 from .certificate import Json, StepList, Witness
 from .clause import Clause
 from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
 from .inquiry import Inquiry
+from .prelude import ALIAS, DECLARATIONS, SAME_AS
 from .slice import Call, Slice
-from .verify import table_spans
+from .verify import retracted_spans, table_spans
 
 _COMPUTED = {
     ("valid_on", 1): "request",
@@ -50,6 +59,26 @@ def show_calls(
 
     Gives the digests of sources that lookups re-read, too. Raises NotCovered where a slice was cut.
     """
+    renamed = SAME_AS in inquiry.facts.signatures()
+    while True:
+        try:
+            return _show(inquiry, slices, steps, roots, excluded, contested, renamed)
+        except NotCovered as error:  # names of what an aggregate counts
+            names = inquiry.slice(error.pattern) if error.pattern.signature == ALIAS else None
+            if names is None or not names.complete or names in slices:
+                raise
+            slices = [*slices, names]
+
+
+def _show(
+    inquiry: Inquiry,
+    slices: Sequence[Slice],
+    steps: StepList,
+    roots: Sequence[Atom],
+    excluded: Collection[Atom],
+    contested: Sequence[Json],
+    renamed: bool,
+) -> tuple[Witness, tuple[str, ...]]:
     part = merge_slices(slices)
     whole = close_slice(part)
     closed = close_slice(part, excluded=excluded) if excluded else whole
@@ -70,7 +99,7 @@ def show_calls(
     def prove_row(atom: Atom) -> str | None:
         return steps.add_fact(stated[atom]) if atom in stated else None
 
-    answers = Answers(part.demands, part.lookups, uncertain, excluded)
+    answers = Answers(part.demands, part.lookups, uncertain, excluded, renamed)
     for root in roots:
         answers.rows(root)
     shown = -1
@@ -201,6 +230,8 @@ class _Basis:
         signature = call.pattern.signature
         if signature in _COMPUTED:
             return _COMPUTED[signature]
+        if signature in DECLARATIONS:
+            return "declared"
         files = self.inquiry.sources.fact_sources
         if files:
             self.read.update(dict.fromkeys(files))
@@ -231,4 +262,17 @@ class _Basis:
             for item in sources.statement(self.leaves[row]).evidence
             if item.source_sha256 == table
         }
-        return table_spans(text, f"{name}/{arity}", pattern) == quoted
+        found = table_spans(text, f"{name}/{arity}", pattern)
+        if found is None:
+            return False
+        return found - retracted_spans(text, name, self._retracted()) <= quoted <= found
+
+    def _retracted(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Give predicate and arguments of what the request leaves out."""
+        return [
+            (
+                ("-" if atom.negated else "") + atom.predicate,
+                tuple(render_term(argument) for argument in atom.arguments),
+            )
+            for atom in self.inquiry.retracted
+        ]

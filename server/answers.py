@@ -27,6 +27,7 @@ def answer_messages(
 ) -> list[common_pb2.Answer]:
     """Translate answers `{"atom", "step"}` in their order."""
     steps = {step["id"]: step for step in certificate["steps"]}
+    names = _other_names(certificate)
     messages: list[common_pb2.Answer] = []
     size = 0
     for answer in found:
@@ -34,6 +35,7 @@ def answer_messages(
             atom=answer["atom"],
             bindings=_bindings(goal, answer["atom"]),
             label=_label(steps.get(answer["step"]), answer["atom"], certificate),
+            names=_names_in(answer["atom"], goal, names),
         )
         if size < QUOTE_BYTES:
             message.quotes.extend(_quotes(answer["step"], steps, certificate))
@@ -52,6 +54,30 @@ def _bindings(goal: Atom, text: str) -> dict[str, str]:
         for pattern, term in zip(goal.arguments, atom.arguments, strict=True)
         if isinstance(pattern, Variable) and not pattern.name.startswith("_")
     }
+
+
+def _other_names(certificate: Json) -> dict[str, list[str]]:
+    """Give the other names that a certificate shows for entities, by name."""
+    found: dict[str, list[str]] = {}
+    for demand in certificate["witness"]["demands"]:
+        call = parse_atom(demand["pattern"])
+        if call.signature == ("alias", 2) and isinstance(call.arguments[1], Variable):
+            rows = [parse_atom(answer["atom"]).arguments[1] for answer in demand["answers"]]
+            found[str(call.arguments[0])] = sorted(str(row) for row in rows)
+    return found
+
+
+def _names_in(text: str, goal: Atom, names: Mapping[str, list[str]]) -> list[str]:
+    """Give the other names of what an answer puts at the open places of a goal."""
+    if not names or goal.is_ground:
+        return []
+    found = parse_atom(text).arguments
+    return [
+        other
+        for term, pattern in zip(found, goal.arguments, strict=True)
+        if isinstance(pattern, Variable) and isinstance(term, str)
+        for other in names.get(term, ())
+    ]
 
 
 def _label(step: Json | None, atom: str, certificate: Json) -> str:

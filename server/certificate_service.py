@@ -12,15 +12,18 @@ from proofweave.v1 import certificate_pb2_grpc, common_pb2
 
 from kb.errors import NotFound
 from kb.verdicts import VerdictRecord
-from reasoner.verify import verify_bytes
+from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
-from .certificates import changes, stored_texts
+from .certificates import changes, stored_texts, verify_stored
+from .dependents import Recheck, find_subject, stream_dependents
 from .errors import RequestRejected
 from .export.table import EXPORTERS
 from .knowledge import Knowledge
 from .names import ResourceName, read_name
 from .paging import page
+from .reasoning import call_budget
+from .step_pages import placed_steps
 from .translate import certificate_message, chunks
 
 Context = grpc.ServicerContext
@@ -79,9 +82,9 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
             knowledge, _, data = self._certificate(request.name, context)
         else:
             knowledge, data = self._desk.parent(request.parent, context), request.content
-        report = verify_bytes(
+        report = verify_stored(
+            knowledge.base,
             data,
-            stored_texts(knowledge.base, data),
             expect_policy=request.expect_policy or None,
             expect_goal=request.expect_goal or None,
         )
@@ -146,6 +149,11 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
     ) -> pb.CreateSignOffResponse:
         """Record that the requester reviewed a decision."""
         knowledge, record = self._decision(request.name, context)
+        if record.receipt.get("hypothetical"):
+            raise RequestRejected(
+                f"decision {record.number} was made under assumptions or retractions of its "
+                "request; only what is known is signed off"
+            )
         sign_off = pb.SignOff(
             reviewer=self._desk.requester(context),
             comment=request.comment,
@@ -154,6 +162,45 @@ class CertificateService(certificate_pb2_grpc.CertificateServiceServicer):
         form = json_format.MessageToDict(sign_off, preserving_proto_field_name=True)
         knowledge.base.record_sign_off(record.digest, {"decision": record.number, **form})
         return pb.CreateSignOffResponse(decision=_decision(knowledge, record))
+
+    def ListSteps(  # noqa: N802
+        self, request: pb.ListStepsRequest, context: Context
+    ) -> pb.ListStepsResponse:
+        """Give a step with what it follows from, to a depth, page by page."""
+        _, _, data = self._certificate(request.name, context)
+        certificate = json.loads(data)
+        found, token = page(
+            placed_steps(certificate, request.step, depth=request.depth),
+            size=request.page_size,
+            default=self._desk.settings.limits.page,
+            token=request.page_token,
+            key=lambda placed: placed.order,
+        )
+        return pb.ListStepsResponse(
+            steps=[placed.message(certificate) for placed in found],
+            next_page_token=token,
+            step_count=len(certificate["steps"]),
+        )
+
+    def StreamDependents(  # noqa: N802
+        self, request: pb.StreamDependentsRequest, context: Context
+    ) -> Iterator[pb.StreamDependentsResponse]:
+        """List the decisions that rest on something, and say what becomes of each without it."""
+        knowledge = self._desk.parent(request.parent, context)
+        subject = find_subject(request.subject, knowledge.base)
+
+        def budget() -> Budget:
+            return call_budget(request.budget, self._desk.settings.limits, context)
+
+        recheck = Recheck(subject, knowledge, budget) if request.recheck else None
+        for response in stream_dependents(
+            subject,
+            knowledge,
+            describe=lambda record: _decision(knowledge, record),
+            recheck=recheck,
+        ):
+            check_call(context)
+            yield response
 
     def _certificate(self, name: str, context: Context) -> tuple[Knowledge, str, bytes]:
         """Find a certificate by name, or by a beginning of its digest that only it has."""

@@ -9,7 +9,8 @@ from typing import Any
 from proofweave.v1 import certificate_pb2 as pb
 
 from kb.errors import NotFound
-from kb.knowledge_base import KnowledgeBase
+from kb.reading import Reading
+from reasoner.verify import Report, verify_bytes
 
 # Certificates are JSON whose schema the verifier checks; here members are read as they are.
 Json = Mapping[str, Any]
@@ -28,9 +29,20 @@ def changes(before: Json, after: Json) -> Iterator[pb.Change]:
         },
         "open": lambda one: {found["atom"]: found["code"] for found in one["open"]},
         "assumption": lambda one: dict.fromkeys(one["assumptions"], ""),
+        "retraction": lambda one: {
+            found["statement"]: found["atom"] for found in one.get("retractions", ())
+        },
     }
     for part, read in parts.items():
         yield from _differences(part, read(before), read(after))
+
+
+def change_line(change: pb.Change) -> str:
+    """Write a change in one line: `+` added, `-` removed, `~` changed."""
+    sign = {pb.CHANGE_KIND_ADDED: "+", pb.CHANGE_KIND_REMOVED: "-"}.get(change.kind, "~")
+    words = " -> ".join(text for text in (change.before, change.after) if text)
+    name = change.part if change.id == change.part else f"{change.part} {change.id}"
+    return f"{sign} {name}: {words}" if words else f"{sign} {name}"
 
 
 def _statement_text(statement: Json) -> str:
@@ -71,7 +83,25 @@ def quoted_sources(data: bytes) -> dict[str, Json]:
         return {}
 
 
-def stored_texts(base: KnowledgeBase, data: bytes) -> dict[str, str]:
+def verify_stored(
+    base: Reading, data: bytes, *, expect_policy: str | None, expect_goal: str | None
+) -> Report:
+    """Examine a certificate with the sources of a knowledge base.
+
+    One that rests on an erased source is rejected as `ERASED`: nobody can check it any more.
+    """
+    report = verify_bytes(
+        data, stored_texts(base, data), expect_policy=expect_policy, expect_goal=expect_goal
+    )
+    if report.valid or report.rejection == "SOURCE_MISSING":
+        for digest, source in sorted(quoted_sources(data).items()):
+            if base.is_erased(digest):
+                message = f"the source {source.get('title')!r} has been erased"
+                return Report(False, "ERASED", f"sources/{digest}", message)
+    return report
+
+
+def stored_texts(base: Reading, data: bytes) -> dict[str, str]:
     """Give the decoded texts that a certificate quotes and the knowledge base has, by digest."""
     found: dict[str, str] = {}
     for source in quoted_sources(data).values():

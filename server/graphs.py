@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from proofweave.v1 import common_pb2, reasoning_pb2
 
@@ -15,11 +15,13 @@ from reasoner.hypergraph import (
     Hypergraph,
     Unit,
     compile_hypergraph,
+    decide_hypergraph,
     read_hypergraph,
 )
 from reasoner.hypergraph.case import certify_case, hypergraph_case
 from reasoner.supports import supports
 
+from .errors import RequestRejected
 from .supporting import expiry
 from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
 
@@ -36,8 +38,13 @@ def decide_graph(
     """Decide a goal under a request that brings a hypergraph.
 
     Gives what the hypergraph says, and goal and decision of its certificate. Raises
-    HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
+    HypergraphRejected with every problem, GoalRejected for a goal that is no atom of it, and
+    RequestRejected for assumptions.
     """
+    if message.assumptions or message.retractions:
+        raise RequestRejected(
+            "a hypergraph takes no assumptions or retractions; change its `given` and `units`"
+        )
     case = hypergraph_case(
         message.hypergraph,
         goal,
@@ -87,6 +94,44 @@ def stream_graph_supports(
         complete=result.complete, resume_token=result.token, count=len(result.found)
     )
     yield reasoning_pb2.StreamSupportsResponse(end=end)
+
+
+def stream_graph_leaves(
+    request: reasoning_pb2.StreamLeavesRequest, *, budget: Callable[[], Budget]
+) -> Iterator[reasoning_pb2.StreamLeavesResponse]:
+    """Give the decision, then each unit of its certificate with what becomes of the goal without.
+
+    Raises HypergraphRejected with every problem, GoalRejected for a goal that is no atom of it, and
+    RequestRejected for assumptions.
+    """
+    goal = request.goal.goal
+    engine = reasoning_pb2.ENGINE_AUTO
+    decision, _, _ = decide_graph(request.goal, goal, engine=engine, budget=budget())
+    yield reasoning_pb2.StreamLeavesResponse(decision=decision)
+    graph = _graph(request.goal)
+    units = {unit.id: unit for unit in graph.units}
+    chosen = list(decision.graph.units)
+
+    def loss(context: Iterable[str]) -> reasoning_pb2.Loss:
+        (left,) = decide_hypergraph(
+            graph, goals=[goal], context=sorted(context), expired=expiry(budget())
+        )
+        found = graph_decision(left)
+        support = [_leaf(units[name]) for name in found.graph.units]
+        return reasoning_pb2.Loss(
+            verdict=found.verdict, code=found.code, open=found.open, support=support
+        )
+
+    for index, name in enumerate(chosen):
+        yield reasoning_pb2.StreamLeavesResponse(
+            leaf=reasoning_pb2.LeafWitness(
+                index=index,
+                count=len(chosen),
+                leaf=_leaf(units[name]),
+                in_certificate=loss(set(chosen) - {name}),
+                in_knowledge=loss(units.keys() - {name}),
+            )
+        )
 
 
 def _leaf(unit: Unit) -> reasoning_pb2.SupportLeaf:

@@ -27,11 +27,14 @@ from starlette.routing import Route
 from kb.errors import FormatUnavailable, ProofweaveError
 
 from .auth import permit, requester
+from .errors import RequestRejected
+from .json_message import read_message
 from .knowledge import Knowledge, KnowledgeBases
 from .names import ANY
 from .settings import Settings
 from .sparql import answer_sparql
 from .status import code_of, failure_of
+from .translate import day_of
 from .vocabulary import dimensions_document, terms_document
 
 HTTP_STATUS = {
@@ -68,11 +71,9 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
         if found is None:
             return _problem(HTTPStatus.NOT_FOUND, "NOT_FOUND", "there is no such method")
         try:
-            message = json_format.Parse(
-                await request.body() or b"{}", GetMessageClass(found.input_type)()
-            )
-        except json_format.ParseError as error:
-            return _problem(HTTPStatus.BAD_REQUEST, "REQUEST_REJECTED", str(error))
+            message = read_message(await request.body(), found.input_type)
+        except RequestRejected as error:
+            return _failed(error)
         token = request.headers.get("authorization")
         metadata = (("authorization", token),) if token else ()
         path = f"/{found.containing_service.full_name}/{found.name}"
@@ -104,11 +105,22 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
             return _failed(error)
 
         def query(
-            text: str, accept: str, *, default_graphs: Sequence[str], named_graphs: Sequence[str]
+            text: str,
+            accept: str,
+            *,
+            default_graphs: Sequence[str],
+            named_graphs: Sequence[str],
+            at: str,
+            valid_on: str,
         ) -> tuple[str, bytes]:
             # catching up with the log may take seconds: here, not on the event loop
-            return knowledge.base.rdf().query(
-                text, accept, default_graphs=default_graphs, named_graphs=named_graphs
+            known = knowledge.at(at).known if at else knowledge.base
+            return known.query(
+                text,
+                accept,
+                default_graphs=default_graphs,
+                named_graphs=named_graphs,
+                valid_on=day_of(valid_on, field="valid-on"),
             )
 
         return await answer_sparql(request, query)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from proofweave.v1 import common_pb2, knowledge_pb2
 
 from extract.candidate import Candidate, Rejection
 from extract.extractor import admit
-from kb.document import decode
-from kb.errors import ProofweaveError
-from kb.table_mapping import TableMapping
-from kb.tables import import_table
+from extract.namesakes import identifying_dimensions, split_namesakes
+from extract.pack import Pack
+from kb.document import RDF_TYPES, decode
+from kb.errors import DocumentRejected, ProofweaveError
 
 from .errors import RequestRejected, UploadTooLarge
 from .extractors import extractors_for
 from .knowledge import Knowledge
 from .links import Linked
-from .operations import Progress
 from .settings import ExtractionSection
 from .status import problems_of
-from .table_reading import TableReading, read_columns
 from .translate import document_message
 
 SHOWN = 20
@@ -104,6 +102,10 @@ def ingest_upload(
             media_type=upload.header.media_type or None,
             limit=upload.limit,
         )
+        if document.media_type in RDF_TYPES:
+            raise DocumentRejected(
+                f"{document.name} is RDF, not prose; expected `proofweave import {document.name}`"
+            )
         candidates: list[Candidate] = []
         rejected: list[Rejection] = []
         for extractor in extractors_for(knowledge, extraction):
@@ -115,7 +117,11 @@ def ingest_upload(
                         index=index, file_name=outcome.file_name, done=step.done, total=step.total
                     )
                 )
-        found = admit(candidates, document, rejected=rejected)
+        found = split_namesakes(
+            admit(candidates, document, rejected=rejected),
+            document,
+            identifying_dimensions(knowledge.packs.packs),
+        )
         refused = [(rejection.reason, rejection.text) for rejection in found.rejected]
         admission = knowledge.base.admit(document, data, found.grounded, run=run, rejected=refused)
     except ProofweaveError as error:
@@ -138,59 +144,14 @@ def ingest_upload(
     yield response(outcome=outcome)
 
 
-def import_upload(
-    knowledge: Knowledge,
-    upload: Upload,
-    mapping: TableMapping | None,
-    *,
-    run: str,
-    progress: Progress,
-) -> knowledge_pb2.DocumentOutcome:
-    """Import one table; its errors are the caller's. Progress counts code points of its text."""
-    data = upload.content()
-    name = upload.header.file_name
-    document = decode(
-        data, name=name, media_type=upload.header.media_type or None, limit=upload.limit
-    )
-    if mapping is None:
-        reading = read_columns(document, knowledge.packs, knowledge.dimensions())
-    else:
-        reading = TableReading(mapping)
-    progress.total = len(document.text)
-    report = import_table(
-        knowledge.base,
-        document,
-        data,
-        run=run,
-        mapping=reading.mapping,
-        reached=lambda end: progress.advance(end - progress.done),
-    )
-    progress.done = progress.total
-    knowledge.link_titles(run=run)
-    return knowledge_pb2.DocumentOutcome(
-        file_name=name,
-        admitted=knowledge_pb2.DocumentAdmitted(
-            document=document_message(knowledge.name, document),
-            is_new=report.admission.document_is_new,
-            statements_inserted=report.admission.inserted,
-            statements_known=report.admission.already,
-            rejected=[
-                knowledge_pb2.RejectedCandidate(
-                    reason=f"line {row.line}: {row.reason}", text=row.text
-                )
-                for row in report.rejected[:SHOWN]
-            ],
-            rejected_by_reason=Counter(row.reason for row in report.rejected),
-            mapping=reading.mapping_name,
-            undefined_columns=reading.undefined,
-        ),
-    )
-
-
 def summarise(
-    outcomes: Iterable[knowledge_pb2.DocumentOutcome], linked: Linked, *, revision: str
+    outcomes: Iterable[knowledge_pb2.DocumentOutcome],
+    linked: Linked,
+    *,
+    revision: str,
+    packs: Sequence[Pack],
 ) -> knowledge_pb2.IngestSummary:
-    """Add up the outcomes of an upload."""
+    """Add up the outcomes of an upload, with a hint where no pack reads what it says."""
     reasons: Counter[str] = Counter()
     summary = knowledge_pb2.IngestSummary(
         revision=revision, links_asserted=linked.asserted, links_withdrawn=linked.withdrawn
@@ -205,4 +166,16 @@ def summarise(
         summary.statements_known += outcome.admitted.statements_known
         reasons.update(outcome.admitted.rejected_by_reason)
     summary.rejected_by_reason.update(reasons)
+    stated = summary.statements_inserted + summary.statements_known
+    if summary.documents_admitted and not stated:
+        summary.hint = _hint(packs)
     return summary
+
+
+def _hint(packs: Sequence[Pack]) -> str:
+    names = ", ".join(f"{pack.name} ({pack.title})" for pack in packs) or "none"
+    return (
+        "the documents are stored and searched, but no pack finds a statement in them; packs of "
+        f"this knowledge base: {names}. For another field write one: `proofweave pack new NAME`, "
+        "then `proofweave init DIR --pack packs/NAME` (docs/packs.md)"
+    )

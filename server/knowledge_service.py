@@ -9,18 +9,25 @@ from proofweave.v1 import knowledge_pb2 as pb
 from proofweave.v1 import knowledge_pb2_grpc
 
 from kb.errors import NotFound
-from kb.table_mapping import read_mapping
+from kb.search import Reach
 
+from . import removals
 from .calls import Desk, check_call
 from .errors import RequestRejected
-from .ingestion import Upload, import_upload, ingest_upload, summarise, uploads
+from .imports import import_request
+from .ingestion import Upload, ingest_upload, summarise, uploads
+from .knowledge import Knowledge
+from .links import Linked
 from .meetings import meet_instances
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
+from .offsets import EvidenceOffsets
+from .operation_records import ImportOrder
 from .operations import Operations
 from .paging import page
 from .translate import (
     chunks,
+    day_of,
     dimension_message,
     dimension_of,
     document_message,
@@ -31,6 +38,12 @@ Context = grpc.ServicerContext
 
 WAIT_LIMIT_SECONDS = 10.0
 TEXT_PIECE = 200_000
+
+REACHES = {
+    pb.SEARCH_REACH_UNSPECIFIED: Reach.NAMED,
+    pb.SEARCH_REACH_NAMED: Reach.NAMED,
+    pb.SEARCH_REACH_LINKED: Reach.LINKED,
+}
 
 
 class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
@@ -50,26 +63,31 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         knowledge = self._desk.parent(first.start.parent, context)
         settings = self._desk.settings
         limit = settings.limits.document_bytes
+        run = self._desk.requester(context)
         outcomes: list[pb.DocumentOutcome] = []
-        for index, upload in enumerate(uploads(request_iterator, limit=limit)):
-            run = self._desk.requester(context)
-            for response in ingest_upload(
-                knowledge, upload, index=index, run=run, extraction=settings.extraction
-            ):
-                check_call(context)
-                if response.HasField("outcome"):
-                    outcomes.append(response.outcome)
-                elif not first.start.progress:
-                    continue
-                yield response
-        linked = knowledge.link_titles(run=self._desk.requester(context))
+        linked = Linked()
+        try:
+            for index, upload in enumerate(uploads(request_iterator, limit=limit)):
+                for response in ingest_upload(
+                    knowledge, upload, index=index, run=run, extraction=settings.extraction
+                ):
+                    if response.HasField("outcome"):
+                        outcomes.append(response.outcome)
+                    check_call(context)
+                    if response.HasField("outcome") or first.start.progress:
+                        yield response
+        finally:  # also where the client leaves: what is admitted stays, with its links
+            if outcomes:
+                linked = knowledge.link_titles(run=run)
         revision = str(knowledge.base.revision)
-        yield pb.IngestDocumentsResponse(summary=summarise(outcomes, linked, revision=revision))
+        packs = knowledge.packs.packs
+        summary = summarise(outcomes, linked, revision=revision, packs=packs)
+        yield pb.IngestDocumentsResponse(summary=summary)
 
     def ImportStatements(  # noqa: N802
         self, request_iterator: Iterator[pb.ImportStatementsRequest], context: Context
     ) -> pb.ImportStatementsResponse:
-        """Take a table and import it as an operation."""
+        """Take a table or RDF and import it as an operation."""
         first = next(request_iterator, None)
         if first is None or first.WhichOneof("content") != "start":
             raise RequestRejected("the upload does not begin with its start message")
@@ -77,41 +95,43 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         upload = Upload(first.start.file, self._desk.settings.limits.document_bytes)
         for request in request_iterator:
             upload.add(request.chunk)
-        mapping = (
-            read_mapping(first.start.mapping, name=first.start.mapping_name or "mapping")
-            if first.start.mapping
-            else None
-        )
-        run = self._desk.requester(context)
-        operation = self._operations.start(
-            knowledge.name,
-            lambda progress: import_upload(knowledge, upload, mapping, run=run, progress=progress),
-        )
-        return pb.ImportStatementsResponse(operation=operation)
+        order = ImportOrder(first.start, upload.content(), self._desk.requester(context))
+        import_request(order.start)  # what cannot be read is refused now, not when its turn comes
+        return pb.ImportStatementsResponse(operation=self._operations.start(knowledge, order))
 
     def GetOperation(  # noqa: N802
         self, request: pb.GetOperationRequest, context: Context
     ) -> pb.GetOperationResponse:
         """Give the state of an operation, perhaps after waiting for its end."""
         name = read_name(request.name, "operations")
-        self._desk.knowledge(name.knowledge_base, context)
+        knowledge = self._desk.knowledge(name.knowledge_base, context)
         seconds = min(request.wait_ms / 1000, WAIT_LIMIT_SECONDS)
-        return pb.GetOperationResponse(operation=self._operations.get(name, wait_seconds=seconds))
+        return pb.GetOperationResponse(
+            operation=self._operations.get(name, knowledge, wait_seconds=seconds)
+        )
 
     def ListOperations(  # noqa: N802
         self, request: pb.ListOperationsRequest, context: Context
     ) -> pb.ListOperationsResponse:
-        """List the operations since the server started."""
+        """List the operations, in order of their start."""
         knowledge = self._desk.parent(request.parent, context)
-        return pb.ListOperationsResponse(operations=self._operations.every(knowledge.name))
+        return pb.ListOperationsResponse(operations=self._operations.every(knowledge))
 
     def CancelOperation(  # noqa: N802
         self, request: pb.CancelOperationRequest, context: Context
     ) -> pb.CancelOperationResponse:
         """Ask an operation to stop."""
         name = read_name(request.name, "operations")
-        self._desk.knowledge(name.knowledge_base, context)
-        return pb.CancelOperationResponse(operation=self._operations.cancel(name))
+        knowledge = self._desk.knowledge(name.knowledge_base, context)
+        return pb.CancelOperationResponse(operation=self._operations.cancel(name, knowledge))
+
+    def ResumeOperation(  # noqa: N802
+        self, request: pb.ResumeOperationRequest, context: Context
+    ) -> pb.ResumeOperationResponse:
+        """Go on with an operation that did not end well."""
+        name = read_name(request.name, "operations")
+        knowledge = self._desk.knowledge(name.knowledge_base, context)
+        return pb.ResumeOperationResponse(operation=self._operations.resume(name, knowledge))
 
     def GetDocument(  # noqa: N802
         self, request: pb.GetDocumentRequest, context: Context
@@ -119,7 +139,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Give a document without its text."""
         name = read_name(request.name, "documents")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        document = knowledge.base.document(name.id)
+        document = knowledge.at(request.at).known.document(name.id)
         return pb.GetDocumentResponse(document=document_message(knowledge.name, document))
 
     def ReadDocument(  # noqa: N802
@@ -127,7 +147,8 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> Iterator[pb.ReadDocumentResponse]:
         """Give a range of the decoded text in pieces."""
         name = read_name(request.name, "documents")
-        text = self._desk.knowledge(name.knowledge_base, context).base.document(name.id).text
+        knowledge = self._desk.knowledge(name.knowledge_base, context)
+        text = knowledge.at(request.at).known.document(name.id).text
         end = request.end or len(text)
         if not 0 <= request.start <= end <= len(text):
             raise RequestRejected(
@@ -143,8 +164,14 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> pb.ListDocumentsResponse:
         """List the documents by digest."""
         knowledge = self._desk.parent(request.parent, context)
+        known = knowledge.at(request.at).known
+        day = day_of(request.valid_on, field="valid_on")
         found, token = page(
-            (record.source_sha256 for record in knowledge.base.documents()),
+            (
+                record.source_sha256
+                for record in known.documents()
+                if day is None or known.states_on(record.source_sha256, day)
+            ),
             size=request.page_size,
             default=self._desk.settings.limits.page,
             token=request.page_token,
@@ -152,8 +179,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         )
         return pb.ListDocumentsResponse(
             documents=[
-                document_message(knowledge.name, knowledge.base.document(sha256))
-                for sha256 in found
+                document_message(knowledge.name, known.document(sha256)) for sha256 in found
             ],
             next_page_token=token,
         )
@@ -164,9 +190,31 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a document with all it states."""
         name = read_name(request.name, "documents")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        knowledge.base.retract_document(name.id)
-        knowledge.link_titles(run=self._desk.requester(context))
-        return pb.RetractDocumentResponse(revision=str(knowledge.base.revision))
+        base = knowledge.base
+        base.record(name.id)
+        removal = removals.of_document(base, name.id)
+        if not request.dry_run:
+            base.retract_document(name.id)
+        return pb.RetractDocumentResponse(
+            removal=removal.message(knowledge.name),
+            revision=self._after(knowledge, context, dry_run=request.dry_run),
+        )
+
+    def EraseDocument(  # noqa: N802
+        self, request: pb.EraseDocumentRequest, context: Context
+    ) -> pb.EraseDocumentResponse:
+        """Erase a document's bytes and all that was taken from it."""
+        name = read_name(request.name, "documents")
+        knowledge = self._desk.knowledge(name.knowledge_base, context)
+        base = knowledge.base
+        removal = removals.of_document(base, name.id)
+        if not request.dry_run:
+            base.erase_document(name.id, run=self._desk.requester(context))
+            self._operations.forget(knowledge, name.id)
+        return pb.EraseDocumentResponse(
+            removal=removal.message(knowledge.name),
+            revision=self._after(knowledge, context, dry_run=request.dry_run),
+        )
 
     def GetStatement(  # noqa: N802
         self, request: pb.GetStatementRequest, context: Context
@@ -174,10 +222,14 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Give a statement with its evidence."""
         name = read_name(request.name, "statements")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        base = knowledge.base
+        known = knowledge.at(request.at).known
         return pb.GetStatementResponse(
             statement=statement_message(
-                knowledge.name, name.id, base.statement(name.id), base.evidence(name.id)
+                knowledge.name,
+                name.id,
+                known.statement(name.id),
+                known.evidence(name.id),
+                offsets=EvidenceOffsets(known).read if request.offsets else None,
             )
         )
 
@@ -186,17 +238,26 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> pb.ListStatementsResponse:
         """List statements by id, of a subject or in a dimension if given."""
         knowledge = self._desk.parent(request.parent, context)
+        known = knowledge.at(request.at).known
+        day = day_of(request.valid_on, field="valid_on")
+        document = read_name(request.document, "documents").id if request.document else None
+        if document is not None:
+            known.record(document)
+        rows = known.every_statement(
+            subject=request.subject or None,
+            dimension=request.dimension or None,
+            source_sha256=document,
+        )
         found, token = page(
-            knowledge.base.every_statement(
-                subject=request.subject or None, dimension=request.dimension or None
-            ),
+            (row for row in rows if day is None or row[1].validity.holds_on(day)),
             size=request.page_size,
             default=self._desk.settings.limits.page,
             token=request.page_token,
             key=lambda row: row[0],
         )
+        offsets = EvidenceOffsets(known).read if request.offsets else None
         return pb.ListStatementsResponse(
-            statements=[statement_message(knowledge.name, *row) for row in found],
+            statements=[statement_message(knowledge.name, *row, offsets=offsets) for row in found],
             next_page_token=token,
         )
 
@@ -206,9 +267,48 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a statement."""
         name = read_name(request.name, "statements")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        knowledge.base.retract_statement(name.id)
-        knowledge.link_titles(run=self._desk.requester(context))
-        return pb.RetractStatementResponse(revision=str(knowledge.base.revision))
+        removal = removals.of_statement(knowledge.base, name.id)
+        if not request.dry_run:
+            knowledge.base.retract_statement(name.id)
+        return pb.RetractStatementResponse(
+            removal=removal.message(knowledge.name),
+            revision=self._after(knowledge, context, dry_run=request.dry_run),
+        )
+
+    def RetractSpan(  # noqa: N802
+        self, request: pb.RetractSpanRequest, context: Context
+    ) -> pb.RetractSpanResponse:
+        """Withdraw what rests on a span of a document."""
+        name = read_name(request.name, "documents")
+        knowledge = self._desk.knowledge(name.knowledge_base, context)
+        span = name.id, request.start, request.end
+        removal = removals.of_span(knowledge.base, *span)
+        if not request.dry_run:
+            knowledge.base.retract_span(*span)
+        return pb.RetractSpanResponse(
+            removal=removal.message(knowledge.name),
+            revision=self._after(knowledge, context, dry_run=request.dry_run),
+        )
+
+    def RetractRun(  # noqa: N802
+        self, request: pb.RetractRunRequest, context: Context
+    ) -> pb.RetractRunResponse:
+        """Withdraw what an extractor has read."""
+        knowledge = self._desk.parent(request.parent, context)
+        document = read_name(request.document, "documents").id if request.document else None
+        removal = removals.of_run(knowledge.base, request.extractor, document)
+        if not request.dry_run:
+            knowledge.base.retract_run(request.extractor, source_sha256=document)
+        return pb.RetractRunResponse(
+            removal=removal.message(knowledge.name),
+            revision=self._after(knowledge, context, dry_run=request.dry_run),
+        )
+
+    def _after(self, knowledge: Knowledge, context: Context, *, dry_run: bool) -> str:
+        """Bring the links up to date after a removal; give the revision."""
+        if not dry_run:
+            knowledge.link_titles(run=self._desk.requester(context))
+        return str(knowledge.base.revision)
 
     def GetDimension(  # noqa: N802
         self, request: pb.GetDimensionRequest, context: Context
@@ -216,7 +316,8 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Give a dimension with its order."""
         name = read_name(request.name, "dimensions")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        known = {dimension.name: dimension for dimension in knowledge.dimensions()}
+        dimensions = knowledge.at(request.at).dimensions()
+        known = {dimension.name: dimension for dimension in dimensions}
         if name.id not in known:
             raise NotFound(f"there is no dimension {name.id!r}{nearest(name.id, known)}")
         return pb.GetDimensionResponse(dimension=dimension_message(knowledge.name, known[name.id]))
@@ -226,7 +327,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> pb.ListDimensionsResponse:
         """List the dimensions by name."""
         knowledge = self._desk.parent(request.parent, context)
-        found = sorted(knowledge.dimensions(), key=lambda dimension: dimension.name)
+        found = sorted(knowledge.at(request.at).dimensions(), key=lambda dimension: dimension.name)
         return pb.ListDimensionsResponse(
             dimensions=[dimension_message(knowledge.name, dimension) for dimension in found]
         )
@@ -264,8 +365,10 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     def SearchPassages(  # noqa: N802
         self, request: pb.SearchPassagesRequest, context: Context
     ) -> pb.SearchPassagesResponse:
-        """Search passages by words, best first."""
+        """Search passages by words and names, best first."""
         knowledge = self._desk.parent(request.parent, context)
+        if request.reach not in REACHES:
+            raise RequestRejected(f"there is no reach {request.reach}; expected NAMED or LINKED")
         limit = min(request.limit or 10, 100)
         return pb.SearchPassagesResponse(
             hits=[
@@ -276,7 +379,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
                     end=hit.end,
                     text=hit.text,
                 )
-                for hit in knowledge.base.search(request.query, limit)
+                for hit in knowledge.at(request.at).known.search(
+                    request.query, limit, reach=REACHES[request.reach]
+                )
             ]
         )
 
@@ -285,7 +390,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> Iterator[pb.QueryGraphResponse]:
         """Run a SPARQL query; the result comes in pieces."""
         knowledge = self._desk.parent(request.parent, context)
-        media_type, data = knowledge.base.query(request.query, request.accept)
+        known = knowledge.at(request.at).known if request.at else knowledge.base
+        day = day_of(request.valid_on, field="valid_on")
+        media_type, data = known.query(request.query, request.accept, valid_on=day)
         yield pb.QueryGraphResponse(media_type=media_type)
         for chunk in chunks(data):
             yield pb.QueryGraphResponse(chunk=chunk)

@@ -16,6 +16,7 @@ from extract.title_links import TitledPassage, TitleLinker, Use
 from extract.titles import split_title
 from kb.document import Document
 from kb.knowledge_base import KnowledgeBase
+from kb.reading import Reading
 from kb.statement import Entity, Evidence, Statement, Text
 
 LINKER = "title-links/1"
@@ -38,7 +39,7 @@ class _Claim:
     evidence: Evidence
 
 
-def claims_of(base: KnowledgeBase) -> tuple[_Claim, ...]:
+def claims_of(base: Reading) -> tuple[_Claim, ...]:
     """Give where passages call what their title names by the bare name, by title and place."""
     found = [
         _Claim(statement.subject, statement.value.text, evidence)
@@ -77,8 +78,8 @@ def link_titles(base: KnowledgeBase, packs: tuple[Pack, ...], *, run: str) -> Li
         )
     }
     withdrawn = [standing[title] for title in sorted(standing.keys() - chosen)]
-    for statement_id in withdrawn:
-        base.retract_statement(statement_id)
+    if withdrawn:
+        base.withdraw_links(withdrawn, extractor=LINKER)
     wanted: dict[str, list[tuple[Statement, Evidence]]] = {}
     for claim in claims:
         if claim.title in chosen:
@@ -94,7 +95,7 @@ def link_titles(base: KnowledgeBase, packs: tuple[Pack, ...], *, run: str) -> Li
     return Linked(asserted, len(withdrawn))
 
 
-def unlinked_titles(base: KnowledgeBase) -> dict[str, tuple[str, ...]]:
+def unlinked_titles(base: Reading) -> dict[str, tuple[str, ...]]:
     """Give the titles that are not linked to their bare name, by that name, sorted."""
     linked = {
         statement.subject

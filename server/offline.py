@@ -16,14 +16,17 @@ from reasoner.evaluate import Budget
 from reasoner.lint import check_policy
 from reasoner.verify import Report, verify_bytes
 
-from .certificates import quoted_sources, stored_texts
+from .certificates import quoted_sources, stored_texts, verify_stored
+from .contrasts import contrast_goals
 from .errors import RequestRejected
 from .export.table import EXPORTERS
-from .graphs import decide_graph, stream_graph_supports
+from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
+from .leaves import stream_leaves
 from .policies import read_policy, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .source_folder import texts_in
+from .standpoints import compare_verdicts
 from .status import problem_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
@@ -80,6 +83,41 @@ def repair_files(
     )
 
 
+def leaves_of_files(
+    request: pb.StreamLeavesRequest, settings: Settings
+) -> Iterator[pb.StreamLeavesResponse]:
+    """Say what hangs on each leaf of a proof from the files of its request."""
+
+    def budget() -> Budget:
+        return _budget(request.budget, settings)
+
+    if request.goal.WhichOneof("rules") == "hypergraph":
+        return stream_graph_leaves(request, budget=budget)
+    ground = ground_of(request.goal, None, today=_now().date())
+    return stream_leaves(request, ground, budget=budget)
+
+
+def contrast_files(
+    request: pb.ContrastGoalsRequest, settings: Settings
+) -> pb.ContrastGoalsResponse:
+    """Say why one goal and not another from the files of their request."""
+    return contrast_goals(
+        request,
+        ground_of(request.goal, None, today=_now().date()),
+        budget=lambda: _budget(request.budget, settings),
+        limits=settings.limits,
+    )
+
+
+def compare_files(
+    request: pb.CompareVerdictsRequest, settings: Settings
+) -> pb.CompareVerdictsResponse:
+    """Decide a goal twice from the files of its request and name what flipped first."""
+    return compare_verdicts(
+        request, None, today=_now().date(), budget=lambda: _budget(request.budget, settings)
+    )
+
+
 def supports_of_files(
     request: pb.StreamSupportsRequest, settings: Settings
 ) -> Iterator[pb.StreamSupportsResponse]:
@@ -118,12 +156,12 @@ def verify_file(
         data = file.read_bytes()
     except OSError as error:
         raise RequestRejected(f"{str(file)!r} cannot be read: {error.strerror}") from error
-    return verify_bytes(
-        data,
-        _texts(data, sources=sources, kb=kb),
-        expect_policy=expect_policy or None,
-        expect_goal=expect_goal or None,
-    )
+    policy, goal = expect_policy or None, expect_goal or None
+    if kb is not None and sources is None:
+        with KnowledgeBase.open(kb) as base:
+            return verify_stored(base, data, expect_policy=policy, expect_goal=goal)
+    texts = _texts(data, sources=sources, kb=kb)
+    return verify_bytes(data, texts, expect_policy=policy, expect_goal=goal)
 
 
 def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""Operations: work that outlives its call, in this process."""
+"""Operations: work that outlives its call, and whose record outlives its server."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from proofweave.v1 import common_pb2, knowledge_pb2
 
 from kb.errors import NotFound, ProofweaveError
 
+from .errors import RequestRejected
+from .knowledge import Knowledge
 from .names import ResourceName
+from .operation_records import ImportOrder, OperationRecords
 from .status import problems_of
 
 LOG = logging.getLogger("proofweave.operations")
 
+Operation = knowledge_pb2.Operation
+
 
 class Cancelled(Exception):
-    """The operation has been cancelled; raised inside its work."""
+    """The operation has been cancelled, or its server stops; raised inside its work."""
 
 
 @dataclass(slots=True)
@@ -38,89 +43,164 @@ class Progress:
             raise Cancelled
 
 
-Work = Callable[[Progress], knowledge_pb2.DocumentOutcome]
+Work = Callable[[Knowledge, ImportOrder, Progress], knowledge_pb2.DocumentOutcome]
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    started: Timestamp
     progress: Progress
-    future: Future[knowledge_pb2.DocumentOutcome]
+    future: Future[None]
 
 
 class Operations:
-    """The operations of a server since it started, one at work at a time, in order."""
+    """The operations of a server's knowledge bases, one at work at a time, in order."""
 
-    def __init__(self, now: Callable[[], Timestamp]) -> None:
+    def __init__(self, now: Callable[[], Timestamp], work: Work) -> None:
         self._now = now
-        self._lock = threading.Lock()
+        self._work = work
+        self._lock = threading.RLock()
+        self._stopping = False
         self._entries: dict[ResourceName, _Entry] = {}
+        self._records: dict[str, OperationRecords] = {}
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="operation")
 
-    def start(self, knowledge_base: str, work: Work) -> knowledge_pb2.Operation:
-        """Begin the work; its id is its number."""
-        progress = Progress()
-        with self._lock:
-            name = ResourceName(knowledge_base, "operations", str(len(self._entries) + 1))
-            future = self._pool.submit(work, progress)
-            self._entries[name] = _Entry(self._now(), progress, future)
-        return self._message(name)
+    def start(self, knowledge: Knowledge, order: ImportOrder) -> Operation:
+        """Begin an import; its id is its number."""
+        message = Operation(
+            state=Operation.STATE_RUNNING,
+            started=self._now(),
+            file_name=order.start.file.file_name,
+            source_sha256=order.source_sha256,
+        )
+        number = self._of(knowledge).begin(message, order)
+        return self._run(knowledge, number, order)
 
-    def get(self, name: ResourceName, *, wait_seconds: float = 0) -> knowledge_pb2.Operation:
+    def resume(self, name: ResourceName, knowledge: Knowledge) -> Operation:
+        """Go on with an operation that did not end well; what is written is not written again.
+
+        Raises NotFound, and RequestRejected where there is nothing to go on with.
+        """
+        message = self.get(name, knowledge)
+        state = Operation.State.Name(message.state).removeprefix("STATE_").lower()
+        if message.state in (Operation.STATE_RUNNING, Operation.STATE_SUCCEEDED):
+            raise RequestRejected(
+                f"operation {name.id} is {state}; expected one that was interrupted, cancelled "
+                "or has failed"
+            )
+        order = self._of(knowledge).order(int(name.id))
+        if order is None:
+            raise RequestRejected(
+                f"the file of operation {name.id} is kept no longer; import {message.file_name} "
+                "again, which goes on from what is there"
+            )
+        return self._run(knowledge, int(name.id), order)
+
+    def get(
+        self, name: ResourceName, knowledge: Knowledge, *, wait_seconds: float = 0
+    ) -> Operation:
         """Give the state, after waiting for the end at most so long.
 
-        Raises NotFound for an operation that this server has not started.
+        Raises NotFound.
         """
-        wait([self._entry(name).future], timeout=wait_seconds)
-        return self._message(name)
+        entry = self._entries.get(_full(name, knowledge))
+        if entry is not None:
+            wait([entry.future], timeout=wait_seconds)
+        found = self._every(knowledge)
+        if not name.id.isdecimal() or int(name.id) not in found:
+            raise NotFound(f"there is no operation {name.id!r}; list them to see which there are")
+        return found[int(name.id)]
 
-    def every(self, knowledge_base: str) -> tuple[knowledge_pb2.Operation, ...]:
+    def every(self, knowledge: Knowledge) -> tuple[Operation, ...]:
         """Give all operations of a knowledge base, in order of their start."""
-        names = [name for name in self._entries if name.knowledge_base == knowledge_base]
-        return tuple(self._message(name) for name in names)
+        return tuple(self._every(knowledge).values())
 
-    def cancel(self, name: ResourceName) -> knowledge_pb2.Operation:
+    def cancel(self, name: ResourceName, knowledge: Knowledge) -> Operation:
         """Ask the work to stop; what is written stays."""
-        entry = self._entry(name)
-        entry.progress.stopped.set()
-        entry.future.cancel()
-        return self._message(name)
+        message = self.get(name, knowledge)
+        entry = self._entries.get(_full(name, knowledge))
+        if entry is not None and message.state == Operation.STATE_RUNNING:
+            entry.progress.stopped.set()
+            if entry.future.cancel():
+                message.state = Operation.STATE_CANCELLED
+                self._of(knowledge).write(int(name.id), _bare(message))
+        return self.get(name, knowledge)
+
+    def forget(self, knowledge: Knowledge, source_sha256: str) -> None:
+        """Keep no file whose document is erased."""
+        self._of(knowledge).forget(source_sha256)
 
     def close(self) -> None:
-        """Stop the work."""
+        """Stop the work; what has not ended is interrupted, and can be resumed."""
+        with self._lock:
+            self._stopping = True
         for entry in self._entries.values():
             entry.progress.stopped.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        for records in self._records.values():
+            records.close()
 
-    def _entry(self, name: ResourceName) -> _Entry:
-        if name not in self._entries:
-            raise NotFound(f"there is no operation {name}; operations end with their server")
-        return self._entries[name]
+    def _of(self, knowledge: Knowledge) -> OperationRecords:
+        with self._lock:
+            if knowledge.name not in self._records:
+                self._records[knowledge.name] = OperationRecords(knowledge.base.directory)
+            return self._records[knowledge.name]
 
-    def _message(self, name: ResourceName) -> knowledge_pb2.Operation:
-        entry = self._entries[name]
-        operation = knowledge_pb2.Operation(
-            name=str(name),
-            state=knowledge_pb2.Operation.STATE_RUNNING,
-            done=entry.progress.done,
-            total=entry.progress.total,
-            started=entry.started,
-        )
-        if entry.future.cancelled():
-            operation.state = knowledge_pb2.Operation.STATE_CANCELLED
-            return operation
-        if not entry.future.done():
-            return operation
-        error = entry.future.exception()
-        if error is None:
-            operation.state = knowledge_pb2.Operation.STATE_SUCCEEDED
-            operation.outcome.CopyFrom(entry.future.result())
-        elif isinstance(error, Cancelled):
-            operation.state = knowledge_pb2.Operation.STATE_CANCELLED
-        else:
-            operation.state = knowledge_pb2.Operation.STATE_FAILED
-            operation.problem.CopyFrom(_problem(error))
-        return operation
+    def _run(self, knowledge: Knowledge, number: int, order: ImportOrder) -> Operation:
+        records = self._of(knowledge)
+        progress = Progress()
+        message = records.every()[number]
+        message.ClearField("problem")
+        message.ClearField("outcome")
+        message.state = Operation.STATE_RUNNING
+        records.write(number, message)
+
+        def work() -> None:
+            ended = Operation()
+            ended.CopyFrom(message)
+            try:
+                ended.outcome.CopyFrom(self._work(knowledge, order, progress))
+                ended.state = Operation.STATE_SUCCEEDED
+            except Cancelled:
+                if self._stopping:
+                    return  # it is recorded as running, so the next server finds it interrupted
+                ended.state = Operation.STATE_CANCELLED
+            except Exception as error:
+                ended.state = Operation.STATE_FAILED
+                ended.problem.CopyFrom(_problem(error))
+            ended.done, ended.total = progress.done, progress.total
+            records.write(number, ended)
+
+        name = ResourceName(knowledge.name, "operations", str(number))
+        with self._lock:
+            self._entries[name] = _Entry(progress, self._pool.submit(work))
+        return self.get(name, knowledge)
+
+    def _every(self, knowledge: Knowledge) -> dict[int, Operation]:
+        """Give how the operations stand now, by number."""
+        found = self._of(knowledge).every()
+        for number, message in found.items():
+            name = ResourceName(knowledge.name, "operations", str(number))
+            message.name = str(name)
+            entry = self._entries.get(name)
+            if message.state != Operation.STATE_RUNNING:
+                continue
+            if entry is None:
+                message.state = Operation.STATE_INTERRUPTED
+            else:
+                message.done, message.total = entry.progress.done, entry.progress.total
+        return found
+
+
+def _full(name: ResourceName, knowledge: Knowledge) -> ResourceName:
+    return ResourceName(knowledge.name, "operations", name.id)
+
+
+def _bare(message: Operation) -> Operation:
+    """Leave the name out, which says where the knowledge base is served, not what is recorded."""
+    bare = Operation()
+    bare.CopyFrom(message)
+    bare.ClearField("name")
+    return bare
 
 
 def _problem(error: BaseException) -> common_pb2.Problem:

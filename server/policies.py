@@ -7,7 +7,7 @@ import functools
 from proofweave.v1 import policy_pb2
 
 from kb.errors import NotFound
-from kb.knowledge_base import KnowledgeBase
+from kb.reading import Reading
 from reasoner.clause import Policy
 from reasoner.policy import parse_policy
 from reasoner.policy_tests import run_tests
@@ -32,7 +32,7 @@ def read_policy(text: str, name: str) -> Policy:
     return parse_policy(text, name=name)
 
 
-def find_policy(base: KnowledgeBase, name: str) -> Policy:
+def find_policy(base: Reading, name: str) -> Policy:
     """Give a published policy by `policies/{id}@{version}`, or its latest version.
 
     Raises NotFound, naming the nearest.

@@ -12,7 +12,7 @@ from enum import Enum
 from google.protobuf import json_format
 from proofweave.v1 import common_pb2, reasoning_pb2
 
-from extract.question_grammar import PlanRejected
+from extract.question_grammar import PlanRejected, QuestionGrammar
 from reasoner.atom import Atom, Symbol, Variable, render_term
 from reasoner.clause import Policy
 from reasoner.decide import Decision, Request, decide
@@ -23,7 +23,7 @@ from reasoner.plan_policy import compile_plan
 from reasoner.verdict import AbstentionCode
 
 from .errors import QuestionRejected
-from .knowledge import Knowledge
+from .snapshot import Snapshot
 from .sources import KnowledgeSources
 from .translate import CODES
 
@@ -46,9 +46,11 @@ class Reading:
         return message
 
 
-def read_question(question: str, knowledge: Knowledge) -> Reading | PlanRejected:
+def read_question(
+    question: str, grammar: QuestionGrammar, knowledge: Snapshot
+) -> Reading | PlanRejected:
     """Give the reading of a question, or why there is none."""
-    plan = knowledge.grammar.plan(question, knowledge.names())
+    plan = grammar.plan(question, knowledge.names())
     if isinstance(plan, PlanRejected):
         return plan
     return Reading(plan, *compile_plan(plan))
@@ -56,7 +58,7 @@ def read_question(question: str, knowledge: Knowledge) -> Reading | PlanRejected
 
 def answer_question(
     reading: Reading,
-    knowledge: Knowledge,
+    knowledge: Snapshot,
     *,
     valid_on: datetime.date,
     engine: str,
@@ -74,7 +76,7 @@ def answer_question(
         policy=reading.policy,
         facts=knowledge.facts().with_facts(reading.facts),
         sources=KnowledgeSources(
-            knowledge.base,
+            knowledge.known,
             knowledge.names(),
             knowledge.dimensions(),
             titles=knowledge.unlinked_titles,

@@ -5,44 +5,64 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import grpc
 from proofweave.v1 import common_pb2, reasoning_pb2
 
 from reasoner.atom import Atom
 from reasoner.clause import Policy
 from reasoner.decide import Decision, Request, decide
 from reasoner.evaluate import Budget
-from reasoner.facts import FactBase, Signature
+from reasoner.facts import Fact, FactBase, Signature
 from reasoner.policy import parse_atom
+from reasoner.retraction import Retraction
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
+from reasoner.verdict import AbstentionCode, Verdict
 
 from .answers import answer_messages
-from .errors import NotProvided, RequestRejected
-from .knowledge import Knowledge
+from .errors import DeadlinePassed, NotProvided, RequestRejected
 from .policies import find_policy, read_policy
+from .retractions import retractions_of
 from .settings import LimitsSection
+from .snapshot import Snapshot
 from .sources import KnowledgeSources
-from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
+from .translate import CODES, ENGINES, VERDICTS, day_of, open_message, requirement_of
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What goals are decided on: rules, facts, where the facts stand, the day, assumptions."""
+    """What goals are decided on: rules, facts, where these stand, the day, and what is supposed.
+
+    `facts` still hold what `retractions` leave out, and not yet what is assumed.
+    """
 
     policy: Policy
     facts: FactBase
     sources: Sources
-    valid_on: datetime.date
+    valid_on: datetime.date | None
     assumptions: tuple[Atom, ...]
     known: frozenset[Signature] = frozenset()
+    retractions: tuple[Retraction, ...] = ()
+
+    def supposed_facts(self) -> FactBase:
+        """Give the facts with what is retracted left out and what is assumed added."""
+        facts = self.facts.without(self.retractions) if self.retractions else self.facts
+        return facts.with_facts(Fact(atom, "assumed") for atom in self.assumptions)
+
+    def request(self, goal: Atom) -> Request:
+        """Give the request for a goal."""
+        return Request(
+            goal, self.valid_on, assumptions=self.assumptions, retractions=self.retractions
+        )
 
 
 def ground_of(
-    message: reasoning_pb2.Goal, knowledge: Knowledge | None, *, today: datetime.date
+    message: reasoning_pb2.Goal, knowledge: Snapshot | None, *, today: datetime.date
 ) -> Ground:
-    """Read the policy, the facts and the assumptions of a request.
+    """Read the policy, the facts, the assumptions and the retractions of a request.
 
     Raises RequestRejected, PolicyRejected, GoalRejected or NotFound, naming the input, and
     NotProvided for a hypergraph, whose goals have no such ground.
@@ -60,7 +80,7 @@ def ground_of(
         sources = files if files is not None else facts_file_sources()[1]
     else:
         sources = KnowledgeSources(
-            knowledge.base,
+            knowledge.known,
             knowledge.names(),
             knowledge.dimensions(),
             titles=knowledge.unlinked_titles,
@@ -74,6 +94,7 @@ def ground_of(
         day_of(message.valid_on, field="valid_on") or today,
         tuple(_assumption(text) for text in message.assumptions),
         known=frozenset() if knowledge is None else knowledge.predicates(),
+        retractions=retractions_of(message.retractions, facts, sources),
     )
 
 
@@ -94,7 +115,7 @@ def _assumption(text: str) -> Atom:
     return atom
 
 
-def _policy(message: reasoning_pb2.Goal, knowledge: Knowledge | None) -> Policy:
+def _policy(message: reasoning_pb2.Goal, knowledge: Snapshot | None) -> Policy:
     match message.WhichOneof("rules"):
         case "policy_text":
             return read_policy(message.policy_text, message.policy_name or "policy.lp")
@@ -104,7 +125,7 @@ def _policy(message: reasoning_pb2.Goal, knowledge: Knowledge | None) -> Policy:
                     f"the policy {message.policy!r} is no file; "
                     "a published policy needs a knowledge base"
                 )
-            return find_policy(knowledge.base, message.policy)
+            return find_policy(knowledge.known, message.policy)
     return read_policy("", "request")
 
 
@@ -127,6 +148,25 @@ def budget_of(
     )
 
 
+def call_budget(
+    message: common_pb2.Budget, limits: LimitsSection, context: grpc.ServicerContext
+) -> Budget:
+    """Choose the limits within what is left of a call; work stops where the caller leaves.
+
+    Raises DeadlinePassed where nothing is left, and from its clock.
+    """
+    remaining = context.time_remaining()
+    if remaining is not None and remaining <= 0:
+        raise DeadlinePassed("the deadline of the call passed before the work began")
+
+    def clock() -> float:
+        if not context.is_active():
+            raise DeadlinePassed("the caller left, or the deadline of the call passed")
+        return time.monotonic()
+
+    return budget_of(message, limits, remaining=remaining, clock=clock)
+
+
 def decide_goal(
     text: str,
     ground: Ground,
@@ -136,9 +176,8 @@ def decide_goal(
 ) -> tuple[Atom, Decision]:
     """Decide a goal given as text."""
     goal = parse_atom(text)
-    request = Request(goal, ground.valid_on, assumptions=ground.assumptions)
     return goal, decide(
-        request,
+        ground.request(goal),
         policy=ground.policy,
         facts=ground.facts,
         sources=ground.sources,
@@ -150,17 +189,28 @@ def decide_goal(
 
 def decision_message(goal: Atom, decision: Decision) -> common_pb2.Decision:
     """Translate a decision, with its certificate in it."""
-    certificate = json.loads(decision.certificate)
-    code = decision.code
+    return message_of_certificate(goal, decision.certificate)
+
+
+def message_of_certificate(goal: Atom, data: bytes) -> common_pb2.Decision:
+    """Translate a certificate as the decision it was written for; `goal` is its goal."""
+    certificate = json.loads(data)
+    code = certificate["code"]
     return common_pb2.Decision(
-        verdict=VERDICTS[decision.verdict],
-        code=CODES[code] if code is not None else common_pb2.ABSTENTION_CODE_UNSPECIFIED,
+        verdict=VERDICTS[Verdict(certificate["verdict"])],
+        code=CODES[AbstentionCode(code)] if code else common_pb2.ABSTENTION_CODE_UNSPECIFIED,
         goal=certificate["goal"],
         answers=answer_messages(goal, certificate["answers"], certificate),
         refuted=answer_messages(goal, certificate["refuted"], certificate),
-        open=[open_message(requirement) for requirement in decision.open],
-        complete=decision.complete,
-        certificate_sha256=decision.digest or hashlib.sha256(decision.certificate).hexdigest(),
-        certificate_size=len(decision.certificate),
-        certificate_content=decision.certificate,
+        open=[open_message(requirement_of(found)) for found in certificate["open"]],
+        complete=certificate["complete"],
+        certificate_sha256=hashlib.sha256(data).hexdigest(),
+        certificate_size=len(data),
+        certificate_content=data,
     )
+
+
+def is_hypothetical(certificate: bytes) -> bool:
+    """Whether a certificate takes something for granted, or leaves something out, on request."""
+    form = json.loads(certificate)
+    return bool(form["assumptions"] or form.get("retractions"))

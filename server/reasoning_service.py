@@ -17,12 +17,22 @@ from reasoner.decide import Decision
 from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
-from .errors import DeadlinePassed
-from .graphs import decide_graph, stream_graph_supports
+from .contrasts import contrast_goals
+from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .knowledge import Knowledge
+from .leaves import stream_leaves
 from .names import ResourceName
 from .questions import answer_question, out_of_scope, read_question, rejection
-from .reasoning import Ground, budget_of, decide_goal, decision_message, ground_of
+from .reasoning import (
+    Ground,
+    call_budget,
+    decide_goal,
+    decision_message,
+    ground_of,
+    is_hypothetical,
+)
+from .snapshot import Snapshot
+from .standpoints import compare_verdicts
 from .status import problems_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import ENGINES, day_of
@@ -43,7 +53,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Show how a question is understood."""
         knowledge = self._desk.parent(request.parent, context)
         day_of(request.valid_on, field="valid_on")
-        reading = read_question(request.question, knowledge)
+        reading = read_question(request.question, knowledge.grammar, knowledge.at(request.at))
         if isinstance(reading, PlanRejected):
             raise rejection(reading)
         return pb.PlanQuestionResponse(readings=[reading.message()])
@@ -56,13 +66,14 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         knowledge = self._desk.parent(request.parent, context)
         valid_on = day_of(request.valid_on, field="valid_on") or self._desk.today()
         budget = self._budget(request.budget, context)
-        reading = read_question(request.question, knowledge)
+        snapshot = knowledge.at(request.at)
+        reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
             return pb.AskQuestionResponse(readings=[pb.Reading(decision=out_of_scope(reading))])
         decision = answer_question(
-            reading, knowledge, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
+            reading, snapshot, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
         )
-        message = self._recorded(knowledge, reading.goal, decision, began, context)
+        message = self._recorded(knowledge, snapshot, reading.goal, decision, began, context)
         return pb.AskQuestionResponse(
             readings=[pb.Reading(plan=reading.message(), decision=message)]
         )
@@ -99,7 +110,7 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
             cap = min(request.cap or limits.supports, limits.supports)
             responses = stream_graph_supports(request, cap=cap, expired=expiry(budget))
         else:
-            _, ground = self._ground(request.goal, context)
+            ground = self._ground(request.goal, context)
             responses = stream_supports(request, ground, budget=budget, limits=limits)
         for response in responses:
             check_call(context)
@@ -109,12 +120,52 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.ExplainWhyNotRequest, context: Context
     ) -> pb.ExplainWhyNotResponse:
         """Say which facts would prove a goal, cheapest first."""
-        _, ground = self._ground(request.goal, context)
+        ground = self._ground(request.goal, context)
         return explain_why_not(
             request,
             ground,
             budget=self._budget(request.budget, context),
             limits=self._desk.settings.limits,
+        )
+
+    def ContrastGoals(  # noqa: N802
+        self, request: pb.ContrastGoalsRequest, context: Context
+    ) -> pb.ContrastGoalsResponse:
+        """Say why one goal is proved and another is not."""
+        return contrast_goals(
+            request,
+            self._ground(request.goal, context),
+            budget=lambda: self._budget(request.budget, context),
+            limits=self._desk.settings.limits,
+        )
+
+    def StreamLeaves(  # noqa: N802
+        self, request: pb.StreamLeavesRequest, context: Context
+    ) -> Iterator[pb.StreamLeavesResponse]:
+        """Say for each leaf of a proof what becomes of the goal without it."""
+
+        def budget() -> Budget:
+            return self._budget(request.budget, context)
+
+        if request.goal.WhichOneof("rules") == "hypergraph":
+            self._desk.parent(request.goal.parent, context)
+            responses = stream_graph_leaves(request, budget=budget)
+        else:
+            ground = self._ground(request.goal, context)
+            responses = stream_leaves(request, ground, budget=budget)
+        for response in responses:
+            check_call(context)
+            yield response
+
+    def CompareVerdicts(  # noqa: N802
+        self, request: pb.CompareVerdictsRequest, context: Context
+    ) -> pb.CompareVerdictsResponse:
+        """Decide a goal from two standpoints and name what flipped first."""
+        return compare_verdicts(
+            request,
+            self._desk.parent(request.goal.parent, context),
+            today=self._desk.today(),
+            budget=lambda: self._budget(request.budget, context),
         )
 
     def _decider(
@@ -125,59 +176,58 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         context: Context,
     ) -> Callable[[str], common_pb2.Decision]:
         """Read everything of a request but its goal; gives what decides and records a goal."""
-        knowledge = self._desk.parent(under.parent, context)
+        knowledge, snapshot = self._known(under, context)
         if under.WhichOneof("rules") == "hypergraph":
 
             def of_graph(text: str) -> common_pb2.Decision:
                 began = time.monotonic()
                 budget = self._budget(limits, context)
                 message, goal, decision = decide_graph(under, text, engine=engine, budget=budget)
-                recorded = self._recorded(knowledge, goal, decision, began, context)
+                recorded = self._recorded(knowledge, snapshot, goal, decision, began, context)
                 message.name, message.certificate = recorded.name, recorded.certificate
                 message.certificate_content = recorded.certificate_content
                 message.receipt.CopyFrom(recorded.receipt)
                 return message
 
             return of_graph
-        _, ground = self._ground(under, context)
+        ground = ground_of(under, snapshot, today=self._desk.today())
 
         def of_policy(text: str) -> common_pb2.Decision:
             began = time.monotonic()
             budget = self._budget(limits, context)
             goal, decision = decide_goal(text, ground, engine=engine, budget=budget)
-            return self._recorded(knowledge, goal, decision, began, context)
+            return self._recorded(knowledge, snapshot, goal, decision, began, context)
 
         return of_policy
 
-    def _ground(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Ground]:
+    def _known(self, goal: pb.Goal, context: Context) -> tuple[Knowledge, Snapshot]:
+        """Give the knowledge base of a goal, and what it knows at the revision asked for."""
         knowledge = self._desk.parent(goal.parent, context)
-        return knowledge, ground_of(goal, knowledge, today=self._desk.today())
+        return knowledge, knowledge.at(goal.at)
+
+    def _ground(self, goal: pb.Goal, context: Context) -> Ground:
+        return ground_of(goal, self._known(goal, context)[1], today=self._desk.today())
 
     def _budget(self, budget: common_pb2.Budget, context: Context) -> Budget:
-        remaining = context.time_remaining()
-        if remaining is not None and remaining <= 0:
-            raise DeadlinePassed("the deadline of the call passed before the work began")
+        return call_budget(budget, self._desk.settings.limits, context)
 
-        def clock() -> float:
-            if not context.is_active():
-                raise DeadlinePassed("the caller left, or the deadline of the call passed")
-            return time.monotonic()
-
-        return budget_of(budget, self._desk.settings.limits, remaining=remaining, clock=clock)
-
-    def _receipt(self, knowledge: Knowledge, began: float, context: Context) -> common_pb2.Receipt:
+    def _receipt(
+        self, snapshot: Snapshot, began: float, context: Context, *, hypothetical: bool
+    ) -> common_pb2.Receipt:
         return common_pb2.Receipt(
-            revision=str(knowledge.base.revision),
-            log_head=knowledge.base.head,
+            revision=str(snapshot.revision),
+            log_head=snapshot.known.head,
             requester=self._desk.requester(context),
             time=self._desk.timestamp(),
             versions=VERSIONS,
             elapsed_ms=int((time.monotonic() - began) * 1000),
+            hypothetical=hypothetical,
         )
 
     def _recorded(
         self,
         knowledge: Knowledge,
+        snapshot: Snapshot,
         goal: Atom,
         decision: Decision,
         began: float,
@@ -186,15 +236,16 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Record a decision with its receipt, and translate both."""
         base = knowledge.base
         message = decision_message(goal, decision)
-        receipt = self._receipt(knowledge, began, context)
-        digest = base.record_verdict(
+        receipt = self._receipt(
+            snapshot, began, context, hypothetical=is_hypothetical(decision.certificate)
+        )
+        record = base.record_verdict(
             decision.certificate,
             json_format.MessageToDict(receipt, preserving_proto_field_name=True),
         )
         message.receipt.CopyFrom(receipt)
-        message.certificate = str(ResourceName(knowledge.name, "certificates", digest))
-        number = base.certificates(digest)[-1].number
-        message.name = str(ResourceName(knowledge.name, "decisions", str(number)))
+        message.certificate = str(ResourceName(knowledge.name, "certificates", record.digest))
+        message.name = str(ResourceName(knowledge.name, "decisions", str(record.number)))
         limit = self._desk.settings.limits.inline_certificate_bytes
         if message.certificate_size > limit:
             message.certificate_content = b""

@@ -9,7 +9,8 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -27,12 +28,16 @@ from proofweave.v1 import (
     reasoning_pb2_grpc,
 )
 
+from kb.embedding import Embedder, MiniLM
+
 from .calls import Desk
 from .certificate_service import CertificateService
 from .errors import SettingsRejected
+from .imports import import_upload
 from .interceptors import CallInterceptor
 from .knowledge import KnowledgeBases, open_knowledge
 from .knowledge_service import KnowledgeService
+from .occupancy import occupied
 from .operations import Operations
 from .policy_service import PolicyService
 from .reasoning_service import ReasoningService
@@ -52,6 +57,9 @@ SERVICES = tuple(
 
 GRACE_SECONDS = 5.0
 
+WAIT_SECONDS = 60.0
+"""How long a command waits for another one on the same knowledge base."""
+
 
 @contextmanager
 def serving(bases: KnowledgeBases, settings: Settings, address: str) -> Iterator[int]:
@@ -60,7 +68,8 @@ def serving(bases: KnowledgeBases, settings: Settings, address: str) -> Iterator
     Raises SettingsRejected where the address cannot be had.
     """
     desk = Desk(bases, settings, lambda: datetime.datetime.now(datetime.UTC), time.sleep)
-    operations = Operations(desk.timestamp)
+    work = partial(import_upload, limit=settings.limits.document_bytes)
+    operations = Operations(desk.timestamp, work)
     options = [
         ("grpc.max_receive_message_length", settings.server.max_receive_bytes),
         ("grpc.so_reuseport", 0),
@@ -94,16 +103,21 @@ def serving(bases: KnowledgeBases, settings: Settings, address: str) -> Iterator
         operations.close()
 
 
+def _embedder(settings: Settings) -> Embedder | None:
+    """Load the model of dense vectors, if the settings want them."""
+    return MiniLM() if settings.search.embeddings else None
+
+
 @contextmanager
 def private_server(directory: Path, socket: Path, settings: Settings) -> Iterator[str]:
     """Serve one knowledge base on a Unix socket while the block runs; gives the address."""
-    bases = open_knowledge({directory.resolve().name: directory})
     open_settings = settings.model_copy(update={"auth": type(settings.auth)()})
-    try:
-        with serving(bases, open_settings, f"unix:{socket}"):
-            yield f"unix:{socket}"
-    finally:
-        bases.close()
+    with ExitStack() as stack:
+        stack.enter_context(occupied(directory, wait_seconds=WAIT_SECONDS))
+        bases = open_knowledge({directory.resolve().name: directory}, embedder=_embedder(settings))
+        stack.callback(bases.close)
+        stack.enter_context(serving(bases, open_settings, f"unix:{socket}"))
+        yield f"unix:{socket}"
 
 
 def run(directories: Mapping[str, Path], settings: Settings) -> None:
@@ -113,10 +127,15 @@ def run(directories: Mapping[str, Path], settings: Settings) -> None:
     from .http import web_application
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    bases = open_knowledge(directories)
     host = settings.server.host
-    try:
+    with ExitStack() as stack:
+        places = dict.fromkeys(path.resolve() for path in directories.values())
+        telling = [stack.enter_context(occupied(place)) for place in places]
+        bases = open_knowledge(directories, embedder=_embedder(settings))
+        stack.callback(bases.close)
         with serving(bases, settings, f"{host}:{settings.server.port}") as port:
+            for tell in telling:
+                tell(f"{host}:{port}")
             application = web_application(bases, settings, f"{host}:{port}")
             web = uvicorn.Server(
                 uvicorn.Config(
@@ -134,8 +153,6 @@ def run(directories: Mapping[str, Path], settings: Settings) -> None:
                 print(f"serving {names}: gRPC {host}:{port}, HTTP {host}:{http_port}", flush=True)
                 wait_for_signal()
                 LOG.info("stopping")
-    finally:
-        bases.close()
 
 
 @contextmanager

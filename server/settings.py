@@ -60,6 +60,16 @@ class ExtractionSection(Section):
     replay_only: bool = False
 
 
+class SearchSection(Section):
+    """`[search]`: how passages are found.
+
+    With `embeddings`, dense vectors weigh in beside words; they need the extra `embeddings`, and
+    about 50 ms of processor time once for each passage.
+    """
+
+    embeddings: bool = False
+
+
 class LimitsSection(Section):
     """`[limits]`: what one request may cost; times are milliseconds."""
 
@@ -94,6 +104,7 @@ class Settings(BaseSettings):
     server: ServerSection = ServerSection()
     knowledge: KnowledgeSection = KnowledgeSection()
     extraction: ExtractionSection = ExtractionSection()
+    search: SearchSection = SearchSection()
     limits: LimitsSection = LimitsSection()
     auth: AuthSection = AuthSection()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
@@ -9,13 +10,16 @@ from rapidfuzz import fuzz
 from extract.names import NameIndex
 from kb.dimension import Dimension
 from kb.errors import NotFound
-from kb.knowledge_base import KnowledgeBase
+from kb.reading import Reading
 from reasoner.hop import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import TABLE_TYPES, Texts, is_named
 
 SEARCHED = 5
 """Passages looked at for one open requirement."""
+
+REFUSALS = 3
+"""Refused candidates named for one open requirement."""
 
 ALIKE = 80.0
 """Likeness, in percent, from which another name may be mistaken for the one sought."""
@@ -24,7 +28,7 @@ ALIKE = 80.0
 class StoredTexts(Mapping[str, str]):
     """The decoded texts of a knowledge base and of a facts file, by digest, read when asked for."""
 
-    def __init__(self, base: KnowledgeBase, given: Mapping[str, str]) -> None:
+    def __init__(self, base: Reading, given: Mapping[str, str]) -> None:
         self._base = base
         self._given = given
 
@@ -48,17 +52,21 @@ class StoredTexts(Mapping[str, str]):
 
 
 class KnowledgeSources:
-    """Statements, sources and texts of a knowledge base, and of a request's facts file if any."""
+    """Statements, sources and texts of a knowledge base, and of a request's facts file if any.
+
+    One source may be `excluded`, by digest: then it is as if it had been retracted.
+    """
 
     def __init__(
         self,
-        base: KnowledgeBase,
+        base: Reading,
         names: NameIndex,
         dimensions: Sequence[Dimension],
         *,
         titles: Callable[[str], Sequence[str]] = lambda _: (),
         files: FactsFiles | None = None,
         given: Mapping[str, str] | None = None,
+        excluded: str | None = None,
     ) -> None:
         self._base = base
         self._names = names
@@ -66,6 +74,7 @@ class KnowledgeSources:
         self._files = files
         self._texts = Texts(StoredTexts(base, given or {}))
         self._dimensions = tuple(dimensions)
+        self._excluded = excluded
 
     @property
     def texts(self) -> Texts:
@@ -92,7 +101,9 @@ class KnowledgeSources:
         if self._files is not None and statement_id in self._files.records:
             return self._files.records[statement_id]
         base = self._base
-        return StatementRecord(None, base.statement(statement_id), base.evidence(statement_id))
+        evidence = base.evidence(statement_id)
+        kept = tuple(item for item in evidence if item.source_sha256 != self._excluded)
+        return StatementRecord(None, base.statement(statement_id), kept)
 
     def source(self, source_sha256: str) -> SourceRecord:
         """Give what a certificate says of a source."""
@@ -107,6 +118,7 @@ class KnowledgeSources:
             record.source_sha256
             for record in self._base.documents()
             if record.complete
+            and record.source_sha256 != self._excluded
             and record.media_type in TABLE_TYPES
             and is_named(record.title, label)
         )
@@ -117,6 +129,7 @@ class KnowledgeSources:
         """
         accepted: list[str] = []
         rejected = list(self._titles(entity))
+        places: dict[str, list[str]] = {}
         name = fold(entity)
         alike = [
             other
@@ -124,9 +137,40 @@ class KnowledgeSources:
             if fold(other) != name and fuzz.ratio(fold(other), name) >= ALIKE
         ]
         for hit in self._base.search(query, SEARCHED):
+            if hit.source_sha256 == self._excluded:
+                continue
             text = fold(f"{hit.title} {hit.text}")
             if name and name in text:
                 accepted.append(hit.title)
                 continue
-            rejected += (f"{other} ({hit.title})" for other in alike if fold(other) in text)
+            for other in alike:
+                if fold(other) in text and other not in rejected:
+                    places.setdefault(other, []).append(hit.title)
+        rejected += (_placed(other, titles) for other, titles in places.items())
         return Candidates(tuple(dict.fromkeys(accepted)), tuple(dict.fromkeys(rejected)))
+
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:
+        """Give the candidates that extraction refused, by document: reason, title and line."""
+        found: list[str] = []
+        if not entity:
+            return ()
+        for source, reason, text in self._base.refusals(dimension, entity, 10 * REFUSALS):
+            if source == self._excluded:
+                continue
+            if not re.search(rf"\b{re.escape(dimension)}\b", reason, re.ASCII):
+                continue
+            record = self._base.record(source)
+            at = self._base.text(record.text_sha256).find(text)
+            line = "" if at < 0 else f", line {self._line(record.text_sha256, at + len(text))}"
+            found.append(f"{reason} ({record.title}{line})")
+        return tuple(dict.fromkeys(found))[:REFUSALS]
+
+    def _line(self, text_sha256: str, end: int) -> int:
+        """Give the line on which a span ends, where its value stands; from 1."""
+        return self._base.text(text_sha256).count("\n", 0, end) + 1
+
+
+def _placed(name: str, titles: Sequence[str]) -> str:
+    """Write a name with the titles of the passages that have it, once each, but for itself."""
+    others = [title for title in dict.fromkeys(titles) if title != name]
+    return f"{name} ({'; '.join(others)})" if others else name

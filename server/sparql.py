@@ -1,8 +1,9 @@
 """SPARQL 1.1 Protocol over HTTP: one endpoint that queries and never updates.
 
 GET and POST (form or `application/sparql-query`) ask; GET without a query describes the service.
-Answers: 200; 400 unreadable or not allowed; 405, 406, 413, 414, 415 as HTTP says; 503 where a query
-outran its budget. Problems are told in one sentence of plain text.
+Two parameters beyond the protocol choose what is asked: `at`, a revision, and `valid-on`, a day.
+Answers: 200; 400 unreadable or not allowed; 404 no such revision; 405, 406, 413, 414, 415 as HTTP
+says; 503 where a query outran its budget. Problems are told in one sentence of plain text.
 
 Source: W3C, SPARQL 1.1 Protocol (2013), section 2; SPARQL 1.1 Service Description (2013).
 """
@@ -20,9 +21,18 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from kb.errors import FormatUnavailable, IRIRejected, KnowledgeError, QueryOverBudget, QueryRejected
+from kb.errors import (
+    FormatUnavailable,
+    IRIRejected,
+    KnowledgeError,
+    QueryOverBudget,
+    QueryRejected,
+    RevisionUnknown,
+)
 from kb.sparql import GRAPH_FORMATS, SOLUTION_FORMATS
 from kb.vocabulary import FUNCTIONS
+
+from .errors import RequestRejected
 
 _LOG = logging.getLogger(__name__)
 
@@ -46,6 +56,7 @@ _FORMAT_NAMES = {
     "text/tab-separated-values": "SPARQL_Results_TSV",
     "text/turtle": "Turtle",
     "application/n-triples": "N-Triples",
+    "application/trig": "TriG",
     "application/rdf+xml": "RDF_XML",
     "application/ld+json": "JSON-LD",
 }
@@ -61,6 +72,8 @@ class QueryFunction(Protocol):
         *,
         default_graphs: Sequence[str],
         named_graphs: Sequence[str],
+        at: str,
+        valid_on: str,
     ) -> tuple[str, bytes]: ...
 
 
@@ -90,8 +103,10 @@ async def answer_sparql(request: Request, query: QueryFunction) -> Response:
         response = _problem(error.status, str(error))
         if error.status == 405:
             response.headers["Allow"] = _METHODS
-    except (QueryRejected, IRIRejected) as error:
+    except (QueryRejected, IRIRejected, RequestRejected) as error:
         response = _problem(400, str(error))
+    except RevisionUnknown as error:
+        response = _problem(404, str(error))
     except FormatUnavailable as error:
         response = _problem(406, str(error))
     except QueryOverBudget as error:
@@ -142,14 +157,33 @@ async def _answer(request: Request, query: QueryFunction) -> Response:
     default_graphs = [value for name, value in parameters if name == "default-graph-uri"]
     named_graphs = [value for name, value in parameters if name == "named-graph-uri"]
 
+    at, valid_on = _only(parameters, "at"), _only(parameters, "valid-on")
+
     def run() -> tuple[str, bytes]:
-        return query(texts[0], accept, default_graphs=default_graphs, named_graphs=named_graphs)
+        return query(
+            texts[0],
+            accept,
+            default_graphs=default_graphs,
+            named_graphs=named_graphs,
+            at=at,
+            valid_on=valid_on,
+        )
 
     return _success(await run_in_threadpool(run))
 
 
 def _plain(query: QueryFunction, text: str, accept: str) -> tuple[str, bytes]:
-    return query(text, accept, default_graphs=(), named_graphs=())
+    return query(text, accept, default_graphs=(), named_graphs=(), at="", valid_on="")
+
+
+def _only(parameters: list[tuple[str, str]], name: str) -> str:
+    """Give the value of a parameter that may stand once; empty where it does not."""
+    values = [value for key, value in parameters if key == name]
+    if len(values) > 1:
+        raise _Refused(400, f"the request has {len(values)} values of {name!r}; expected one")
+    if values == [""]:
+        raise _Refused(400, f"the parameter {name!r} is empty; expected a value, or no parameter")
+    return values[0] if values else ""
 
 
 def _success(answer: tuple[str, bytes]) -> Response:

@@ -12,7 +12,7 @@ from reasoner.abduction import Optimality, abduce
 from reasoner.atom import Atom
 from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget, evaluate
-from reasoner.facts import Fact, FactBase
+from reasoner.facts import Fact
 from reasoner.horn import Leaf, compile_slice
 from reasoner.policy import parse_atom
 from reasoner.slice import Slice
@@ -37,7 +37,7 @@ def ground_goal(text: str) -> Atom:
 
 def slice_of(goal: Atom, ground: Ground, budget: Budget) -> Slice:
     """Evaluate a goal on the ground of its request."""
-    facts: FactBase = ground.facts.with_facts(Fact(atom, "assumed") for atom in ground.assumptions)
+    facts = ground.supposed_facts()
     return evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
 
 
@@ -121,11 +121,12 @@ def explain_why_not(
 
     Ground look-ups that found nothing are the candidates, each of cost one. Where a missing fact
     has no known value, the only repair is the list of all open requirements, with their variables:
-    facts with values that fit would do, perhaps not all of them. Then `complete` is false.
+    facts with values that fit would do, perhaps not all of them. Then `complete` is false. A
+    refuted goal has no repair: what refutes it would stand against whatever is added.
     """
     goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
     response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
-    if decision.verdict is Verdict.CERTIFIED or not goal.is_ground:
+    if decision.verdict is not Verdict.ABSTAINED or not goal.is_ground:
         return response
     expired = expiry(budget)
     part, candidates = _with_missing(goal, ground, budget)
@@ -142,6 +143,8 @@ def explain_why_not(
         cap = min(request.cap or limits.repairs, limits.repairs)
         found = abduce(without, number, costs, limit=cap, expired=expired)
         response.complete = found.optimality is not Optimality.BEST_FOUND and part.complete
+        if found.sets:
+            response.optimality = found.optimality.value
         for missing in found.sets:
             leaves = [names.leaf(atom) for atom in missing.atoms]
             facts = [str(leaf.facts[0].atom) for leaf in leaves if leaf is not None]
@@ -151,6 +154,7 @@ def explain_why_not(
         if all(found.code in _GAPS for found in decision.open):
             atoms = dict.fromkeys(found.atom for found in decision.open)
             response.repairs.append(pb.Repair(facts=atoms))
+            response.optimality = Optimality.BEST_FOUND.value
     return response
 
 
@@ -180,8 +184,8 @@ def _with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, fr
         if found <= supposed:
             break
         supposed |= found
-        facts = ground.facts.with_facts(
+        facts = ground.supposed_facts().with_facts(
             Fact(atom, f"{MISSING}{atom}") for atom in sorted(supposed, key=str)
         )
-        part = slice_of(goal, dataclasses.replace(ground, facts=facts), budget)
+        part = evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
     return part, supposed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ from proofweave.v1 import certificate_pb2, common_pb2, knowledge_pb2, policy_pb2
 from kb.dimension import Dimension, DimensionKind, define_taxonomy
 from kb.document import Document
 from kb.errors import ValueUnreadable
+from kb.offsets import Offsets
 from kb.quantity import Date, Quantity, format_number, parse_date
 from kb.statement import (
     Entity,
@@ -130,9 +131,14 @@ def document_message(knowledge_base: str, document: Document) -> knowledge_pb2.D
 
 
 def statement_message(
-    knowledge_base: str, statement_id: str, statement: Statement, evidence: Iterable[Evidence]
+    knowledge_base: str,
+    statement_id: str,
+    statement: Statement,
+    evidence: Iterable[Evidence],
+    *,
+    offsets: Callable[[Evidence], Offsets] | None = None,
 ) -> common_pb2.Statement:
-    """Translate a statement with its evidence."""
+    """Translate a statement with its evidence, and its `offsets` if given."""
     return common_pb2.Statement(
         name=str(ResourceName(knowledge_base, "statements", statement_id)),
         subject=statement.subject,
@@ -151,10 +157,24 @@ def statement_message(
                 quote=found.quote,
                 extractor=found.extractor,
                 confidence=found.confidence,
+                offsets=None if offsets is None else offsets_message(offsets(found)),
             )
             for found in evidence
         ],
     )
+
+
+def offsets_message(offsets: Offsets) -> common_pb2.Offsets:
+    """Translate a span in other units."""
+    message = common_pb2.Offsets(
+        text_byte_start=offsets.text_bytes[0],
+        text_byte_end=offsets.text_bytes[1],
+        utf16_start=offsets.utf16[0],
+        utf16_end=offsets.utf16[1],
+    )
+    if offsets.source_bytes is not None:
+        message.source_byte_start, message.source_byte_end = offsets.source_bytes
+    return message
 
 
 def open_message(requirement: OpenRequirement) -> common_pb2.OpenRequirement:
@@ -170,6 +190,18 @@ def open_message(requirement: OpenRequirement) -> common_pb2.OpenRequirement:
         detail=requirement.detail,
         rejected=requirement.rejected,
         conflicting=requirement.conflicting,
+    )
+
+
+def requirement_of(form: Json) -> OpenRequirement:
+    """Read an open requirement of a certificate."""
+    texts = {name: form[name] for name in ("id", "atom", "rule", "query", "expected", "detail")}
+    return OpenRequirement(
+        **texts,
+        code=AbstentionCode(form["code"]),
+        entity_test=form["entity_test"],
+        rejected=tuple(form["rejected"]),
+        conflicting=tuple(form["conflicting"]),
     )
 
 
@@ -207,6 +239,8 @@ def certificate_message(
         step_count=len(certificate["steps"]),
         statement_count=len(certificate["statements"]),
         open_count=len(certificate["open"]),
+        assumptions=certificate["assumptions"],
+        retractions=[found["atom"] for found in certificate.get("retractions", ())],
     )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import yaml
 
 from reasoner.decide import Decision, Request, decide
-from reasoner.facts import FactBase
+from reasoner.facts import FactBase, fact_id
 from reasoner.policy import parse_atom, parse_facts, parse_policy
+from reasoner.retraction import Retraction
 from reasoner.sources import FactsFiles, facts_file_sources
 
 CASES = Path(__file__).parent / "cases"
@@ -63,6 +64,10 @@ def decide_case(case: Case, *, facts: str | None = None, engine: str = "linear")
         parse_atom(case.request["goal"]),
         day,
         assumptions=tuple(map(parse_atom, case.request.get("assumptions", ()))),
+        retractions=tuple(
+            Retraction(fact_id(atom), atom)
+            for atom in map(parse_atom, case.request.get("retractions", ()))
+        ),
     )
     policy = parse_policy(case.policy, name="policy.lp")
     return decide(request, policy=policy, facts=base, sources=sources, engine=engine)

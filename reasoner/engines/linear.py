@@ -1,7 +1,7 @@
 """The linear engine: queue-based unit propagation over compressed rows.
 
 Small programs run in Python on lists; large ones, and all once the compiled kernel is loaded, on
-arrays. Both give the same firing clauses in the same order.
+arrays laid out for memory (see `layout`). Both give the same firing clauses in the same order.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from ..expiry import Expired, never
 from ..horn import HornProgram, IntArray
 from . import propagation
+from .layout import Index, Layout, index_arrays, index_lists, lay_out
 from .propagation import GIVEN, UNDERIVED
 
 __all__ = ["GIVEN", "UNDERIVED", "Firing", "Focus", "Form", "fire", "focus", "warm"]
@@ -67,10 +69,10 @@ def warm() -> None:
     """Load and link the compiled kernel now, so that no request pays for it."""
     from . import kernel
 
-    one, none = np.zeros(1, np.int32), np.zeros(0, np.int32)
-    program = HornProgram(1, none, one, none, one)
-    _fire(program, program.given, -1, kernel)
-    _index_heads(program, kernel)
+    one, starts = np.zeros(1, np.int32), np.arange(2, dtype=np.int32)
+    program = HornProgram(1, one, starts, one, one)
+    focus(program, 0, form=Form.ARRAYS)
+    kernel.renumber(starts, one, one, np.full(1, -1, np.int32), *(one.copy() for _ in range(3)))
 
 
 def _kernel(program: HornProgram, form: Form) -> ModuleType | None:
@@ -84,57 +86,42 @@ def _kernel(program: HornProgram, form: Form) -> ModuleType | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Index:
-    """Clauses by atom; lists without a kernel, else arrays."""
-
-    starts: propagation.Integers
-    clauses: propagation.Integers
-
-
 def _space(length: int, value: int, kernel: ModuleType | None) -> propagation.Integers:
     return [value] * length if kernel is None else np.full(length, value, np.int32)
 
 
-def _index_tails(program: HornProgram, kernel: ModuleType | None) -> _Index:
+def _tails_of(program: HornProgram) -> Index:
     """Index clauses by the atoms of their tails; a program keeps its index for later closures."""
-    return _kept(program, "tails", program.tail_starts, program.tails, kernel)
-
-
-def _index_heads(program: HornProgram, kernel: ModuleType | None) -> _Index:
-    """Index clauses by their head: the same over rows of one atom."""
-    singles = np.arange(program.clause_count + 1, dtype=np.int32)
-    return _kept(program, "heads", singles, program.heads, kernel)
-
-
-def _kept(
-    program: HornProgram,
-    what: str,
-    row_starts: IntArray,
-    atoms: IntArray,
-    kernel: ModuleType | None,
-) -> _Index:
-    key = f"{what} of {'arrays' if kernel else 'lists'}"
-    found = program.indexes.get(key)
+    found = program.indexes.get("tails of lists")
     if found is None:
-        found = program.indexes[key] = _sort(program.atom_count, row_starts, atoms, kernel)
-    assert isinstance(found, _Index)
+        found = index_lists(program.atom_count, program.tail_starts, program.tails)
+        program.indexes["tails of lists"] = found
+    assert isinstance(found, Index)
     return found
 
 
-def _sort(
-    atom_count: int, row_starts: IntArray, atoms: IntArray, kernel: ModuleType | None
-) -> _Index:
-    """List for each atom the rows that hold it, ascending; the kernel's sort is linear."""
-    if kernel is not None:
-        starts = np.zeros(atom_count + 1, np.int32)
-        rows = np.empty(len(atoms), np.int32)
-        kernel.index_tails(row_starts, atoms, starts, rows)
-        return _Index(starts, rows)
-    rows = np.repeat(np.arange(len(row_starts) - 1), np.diff(row_starts))
-    rows = rows[np.argsort(atoms, kind="stable")]
-    ends = np.cumsum(np.bincount(atoms, minlength=atom_count))
-    return _Index([0, *ends.tolist()], rows.tolist())
+def _laid_out(program: HornProgram, kernel: ModuleType) -> Layout:
+    found = program.indexes.get("layout")
+    if found is None:
+        found = program.indexes["layout"] = lay_out(program, kernel)
+    assert isinstance(found, Layout)
+    return found
+
+
+def _heads_of(program: HornProgram, kernel: ModuleType | None) -> Index:
+    """Index clauses by their head: the same over rows of one atom."""
+    key = f"heads of {'arrays' if kernel else 'lists'}"
+    found = program.indexes.get(key)
+    if found is None:
+        singles = np.arange(program.clause_count + 1, dtype=np.int32)
+        found = (
+            index_arrays(program.atom_count, singles, program.heads, kernel)
+            if kernel
+            else index_lists(program.atom_count, singles, program.heads)
+        )
+        program.indexes[key] = found
+    assert isinstance(found, Index)
+    return found
 
 
 def fire(
@@ -143,38 +130,70 @@ def fire(
     given: Sequence[int] | IntArray | None = None,
     goal: int = -1,
     form: Form = Form.AUTO,
+    expired: Expired = never,
 ) -> Firing:
     """Derive all that follows from `given` (default: all given atoms), or stop at `goal`.
 
-    Linear in the size of the program.
+    Linear in the size of the program. Raises EngineTimedOut soon after `expired` turns true.
     """
     start = program.given if given is None else given
-    return _fire(program, start, goal, _kernel(program, form))[0]
+    return _fire(program, start, goal, _kernel(program, form), expired)[0]
 
 
 def _fire(
-    program: HornProgram, given: Sequence[int] | IntArray, goal: int, kernel: ModuleType | None
+    program: HornProgram,
+    given: Sequence[int] | IntArray,
+    goal: int,
+    kernel: ModuleType | None,
+    expired: Expired,
 ) -> tuple[Firing, propagation.Integers]:
     """Close, and give also how many tail atoms each clause still misses."""
-    code = kernel or propagation
-    rows = program if kernel else program.rows
-    start: propagation.Integers = np.asarray(given, np.int32)
-    found = _index_tails(program, kernel)
+    if kernel is not None:
+        return _fire_arrays(program, np.asarray(given, np.int32), goal, kernel)
+    rows = program.rows
+    found = _tails_of(program)
     missing = rows.tail_lengths.copy()
-    fired = _space(program.atom_count, UNDERIVED, kernel)
-    queue = _space(program.atom_count, 0, kernel)
-    length = code.propagate(
+    fired = [UNDERIVED] * program.atom_count
+    queue = [0] * program.atom_count
+    length = propagation.propagate(
         rows.heads,
         rows.free,
         found.starts,
         found.clauses,
-        start if kernel else start.tolist(),
+        np.asarray(given, np.int32).tolist(),
         goal,
         missing,
         fired,
         queue,
+        expired,
     )
     return Firing(np.asarray(fired, np.int32), np.asarray(queue[:length], np.int32)), missing
+
+
+def _fire_arrays(
+    program: HornProgram, given: IntArray, goal: int, kernel: ModuleType
+) -> tuple[Firing, propagation.Integers]:
+    layout = _laid_out(program, kernel)
+    numbers, names = layout.numbers, layout.names
+    missing = layout.lengths.copy()
+    fired = np.full(program.atom_count, UNDERIVED, np.int32)
+    events = np.empty(program.clause_count + 1, np.int32)
+    order = np.empty(program.atom_count, np.int32)
+    length = kernel.propagate(
+        layout.heads,
+        program.free,
+        layout.tails.starts,
+        layout.tails.clauses,
+        given if numbers is None else numbers[given],
+        goal if numbers is None or goal < 0 else int(numbers[goal]),
+        missing,
+        fired,
+        events,
+        order,
+    )
+    if numbers is not None and names is not None:
+        return Firing(fired[numbers], names[order[:length]]), missing
+    return Firing(fired, order[:length]), missing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,13 +201,15 @@ class Focus:
     """The part of a program that can matter for a goal, renumbered.
 
     Atom `i` of the part is atom `atoms[i]` of the whole and clause `c` is `clauses[c]`; both
-    ascend, so the canonical order stays.
+    ascend, so the canonical order stays. `firing` is the closure of the part: the atoms of the part
+    come in it in the order in which they come in the closure of the whole, by the same clauses.
     """
 
     program: HornProgram
     goal: int
     atoms: IntArray
     clauses: IntArray
+    firing: Firing
 
     def narrow(self, atoms: Collection[int]) -> set[int]:
         """Give the numbers in the part of those `atoms` of the whole that are given in it."""
@@ -206,17 +227,19 @@ def focus(
     *,
     given: Sequence[int] | IntArray | None = None,
     form: Form = Form.AUTO,
+    expired: Expired = never,
 ) -> Focus:
     """Cut a program down to what derivations of `goal` from `given` can use.
 
-    Keeps the clauses whose whole tail is derivable and whose head the goal needs. Linear.
+    Keeps the clauses whose whole tail is derivable and whose head the goal needs. Linear. Raises
+    EngineTimedOut soon after `expired` turns true.
     """
     kernel = _kernel(program, form)
     code = kernel or propagation
     rows = program if kernel else program.rows
     start = np.asarray(program.given if given is None else given, np.int32)
-    _, missing = _fire(program, start, -1, kernel)
-    heads = _index_heads(program, kernel)
+    firing, missing = _fire(program, start, -1, kernel, expired)
+    heads = _heads_of(program, kernel)
     marks = _space(program.atom_count, 0, kernel)
     queue = _space(program.atom_count, 0, kernel)
     code.reach_back(
@@ -246,4 +269,8 @@ def focus(
         numbers[tails],
         numbers[start[marked[start]]],
     )
-    return Focus(part, int(numbers[goal]), atoms, clauses)
+    fired = firing.clauses[atoms]
+    derived = fired >= 0
+    fired[derived] = np.searchsorted(clauses, fired[derived])
+    order = numbers[firing.order[marked[firing.order]]]
+    return Focus(part, int(numbers[goal]), atoms, clauses, Firing(fired, order))

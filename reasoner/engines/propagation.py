@@ -1,6 +1,6 @@
-"""Unit propagation in one source text that Python runs on lists and numba compiles for arrays.
+"""Unit propagation in plain Python on lists; `kernel` is its compiled twin for arrays.
 
-Nothing here allocates: callers pass filled work space, so both forms do the same, step for step.
+Nothing here allocates: callers pass filled work space. Both forms answer alike, atom for atom.
 Source: Dowling and Gallier, Linear-time algorithms for testing the satisfiability of propositional
 Horn formulae (1984), section 3; we add the record of the firing clause.
 """
@@ -9,34 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-Integers = Any  # list[int] in Python, an int32 array in numba; no one type covers both
-Words = Any  # list[int] of any width in Python, a uint64 array in numba
+from ..expiry import STRIDE, Expired, never, stop_if
+
+Integers = Any  # list[int] in Python, an array of integers in numba; no one type covers both
 
 UNDERIVED = -2
 GIVEN = -1
-
-
-def index_tails(
-    tail_starts: Integers, tails: Integers, starts: Integers, occurrences: Integers
-) -> None:
-    """List for each atom the clauses whose tail holds it, ascending, once per place in the tail.
-
-    `starts` comes zeroed, one longer than there are atoms; afterwards the clauses of atom `a` are
-    `occurrences[starts[a]:starts[a + 1]]`. A counting sort: linear.
-    """
-    atoms = len(starts) - 1
-    for atom in tails:
-        starts[atom + 1] += 1
-    for atom in range(atoms):
-        starts[atom + 1] += starts[atom]
-    for clause in range(len(tail_starts) - 2, -1, -1):
-        for position in range(tail_starts[clause], tail_starts[clause + 1]):
-            place = tails[position] + 1
-            starts[place] -= 1
-            occurrences[starts[place]] = clause
-    for atom in range(atoms):
-        starts[atom] = starts[atom + 1]
-    starts[atoms] = len(tails)
 
 
 def propagate(
@@ -49,12 +27,14 @@ def propagate(
     missing: Integers,
     fired: Integers,
     queue: Integers,
+    expired: Expired = never,
 ) -> int:
     """Derive in queue order and return how many atoms the queue holds.
 
     `missing` comes as the tail lengths, `fired` filled with UNDERIVED; afterwards `fired[atom]` is
     the clause that derived it, or GIVEN. A clause fires only after its whole tail is in the queue,
-    so derivations are acyclic. Stops once `goal` is derived; -1 derives everything.
+    so derivations are acyclic. Stops once `goal` is derived; -1 derives everything. Raises
+    EngineTimedOut soon after `expired` turns true.
     """
     length = 0
     for atom in given:
@@ -74,6 +54,8 @@ def propagate(
                 return length
     read = 0
     while read < length:
+        if not read % STRIDE:
+            stop_if(expired)
         atom = queue[read]
         read += 1
         for row in range(starts[atom], starts[atom + 1]):

@@ -57,6 +57,10 @@ class HypergraphSources:
         """A hypergraph holds no passages to search."""
         return Candidates()
 
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:  # noqa: ARG002  # protocol
+        """A hypergraph is taken as a whole or not at all."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class HypergraphCase:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..abduction import Abduction, Optimality, abduce
-from ..derivation import derivation, minimal_support
+from ..derivation import certify
 from ..engines import close
 from ..engines.linear import GIVEN, UNDERIVED, Firing
 from ..errors import GoalRejected
+from ..expiry import Expired, never
 from ..verdict import AbstentionCode, OpenRequirement, Verdict, first_code
 from .graph import Hypergraph
 from .horn import CompiledHypergraph, compile_hypergraph
@@ -71,15 +72,16 @@ def decide_hypergraph(
     goals: Sequence[str] | None = None,
     context: Collection[str] | None = None,
     engine: str = "auto",
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> tuple[GoalDecision, ...]:
     """Decide each goal (default: those of the file), in the given order.
 
     `context` restricts the units to those ids. Certificates avoid atoms that hold together with
-    what contradicts them; a goal that needs one abstains with CONFLICT. `expired` bounds the search
-    for the cheapest missing atoms only.
+    what contradicts them; a goal that needs one abstains with CONFLICT. Once `expired`
+    is true, the search for the cheapest missing atoms ends with the best found.
 
-    Raises GoalRejected for a goal that is no atom or no goal at all, and the errors of `close`.
+    Raises GoalRejected for a goal that is no atom or no goal at all, EngineTimedOut where `expired`
+    turns true before a certificate is minimal, and the errors of `close`.
     """
     wanted = list(graph.goals if goals is None else goals)
     ids = {atom.id for atom in graph.atoms}
@@ -128,12 +130,12 @@ class _Case:
     clean_firing: Firing
     opponents: dict[str, tuple[str, ...]]
     contested: dict[str, tuple[str, ...]]
-    expired: Callable[[], bool]
+    expired: Expired
 
     def decide(self, goal: str) -> GoalDecision:
         """Decide one goal."""
         if self._clean_derives(goal):
-            units, steps = _certificate(self.clean, self.clean_firing, goal)
+            units, steps = _certificate(self.clean, self.clean_firing, goal, self.expired)
             return GoalDecision(
                 goal,
                 Verdict.CERTIFIED,
@@ -145,7 +147,7 @@ class _Case:
             return self._conflict(goal)
         for other in self.opponents.get(goal, ()):
             if self._clean_derives(other):
-                units, steps = _certificate(self.clean, self.clean_firing, other)
+                units, steps = _certificate(self.clean, self.clean_firing, other, self.expired)
                 return GoalDecision(
                     goal,
                     Verdict.REFUTED,
@@ -160,15 +162,15 @@ class _Case:
 
     def _conflict(self, goal: str) -> GoalDecision:
         """Abstain: the goal follows only through contested atoms; name them with both sides."""
-        units, steps = _certificate(self.whole, self.firing, goal)
+        units, steps = _certificate(self.whole, self.firing, goal, self.expired)
         found = []
         seen = []
         for step in steps:
             for other in self.contested.get(step.atom, ()):
                 if step.edge is not None:
                     seen.append(Violation(step.edge, step.atom, other))
-                other_units, _ = _certificate(self.whole, self.firing, other)
-                ours, _ = _certificate(self.whole, self.firing, step.atom)
+                other_units, _ = _certificate(self.whole, self.firing, other, self.expired)
+                ours, _ = _certificate(self.whole, self.firing, step.atom, self.expired)
                 found.append(
                     open_requirement(
                         step.atom,
@@ -248,18 +250,16 @@ def _contested(
 
 
 def _certificate(
-    compiled: CompiledHypergraph, firing: Firing, goal: str
+    compiled: CompiledHypergraph, firing: Firing, goal: str, expired: Expired
 ) -> tuple[tuple[str, ...], tuple[GraphStep, ...]]:
     """Give the minimal units and the steps of a derived goal."""
     program, number = compiled.program, compiled.number(goal)
-    support = minimal_support(program, number, compiled.unit_numbers, firing=firing)
-    assert support is not None
-    derived = derivation(program, number, support)
-    assert derived is not None
-    units = tuple(compiled.name(atom) for atom in support if atom in compiled.unit_numbers)
+    found = certify(program, number, compiled.unit_numbers, firing=firing, expired=expired)
+    assert found is not None
+    units = tuple(compiled.name(atom) for atom in found.support if atom in compiled.unit_numbers)
     witness: dict[int, str] = {}
     steps = []
-    for step in derived:
+    for step in found.steps:
         if step.clause == GIVEN:
             if step.atom < len(compiled.atoms):
                 steps.append(GraphStep(compiled.name(step.atom)))

@@ -10,6 +10,7 @@ from proofweave.v1 import common_pb2, reasoning_pb2
 
 from .connection import connect
 from .options import (
+    At,
     Config,
     Deadline,
     Json,
@@ -38,6 +39,7 @@ Question = Annotated[str, typer.Argument(metavar="QUESTION", help="A question in
 def ask(
     question: Question,
     valid_on: ValidOn = "",
+    at: At = "",
     engine: EngineOption = "auto",
     deadline: Deadline = 0,
     max_answers: MaxAnswers = 0,
@@ -55,11 +57,13 @@ def ask(
     Examples:
       proofweave ask --kb kb 'Which films did the director of Casablanca direct?'
       proofweave ask --kb kb 'Is Acme GmbH certified?' --valid-on 2026-11-30 --json
+      proofweave ask --kb kb 'Is Acme GmbH certified?' --at 12
     """
     settings = settings_of(config)
     request = reasoning_pb2.AskQuestionRequest(
         question=question,
         valid_on=valid_on,
+        at=at,
         budget=common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers),
         engine=engine_of(engine),
     )
@@ -84,7 +88,8 @@ def ask(
                 continue
             console().print(f"understood as: {reading.plan.understood_as}", style="italic")
             for answer in reading.decision.answers:
-                console().print(f"answer: {answer.label or answer.atom}", style="bold")
+                also = f" (also named {', '.join(answer.names)})" if answer.names else ""
+                console().print(f"answer: {answer.label or answer.atom}{also}", style="bold")
             show_decision(reading.decision, proof)
     raise typer.Exit(exit_of([reading.decision for reading in readings]))
 
@@ -102,6 +107,7 @@ def plan_json(plan: reasoning_pb2.Plan) -> dict[str, Any]:
 def plan(
     question: Question,
     valid_on: ValidOn = "",
+    at: At = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -115,7 +121,7 @@ def plan(
       proofweave plan --kb kb 'Which films did the director of Casablanca direct?'
     """
     settings = settings_of(config)
-    request = reasoning_pb2.PlanQuestionRequest(question=question, valid_on=valid_on)
+    request = reasoning_pb2.PlanQuestionRequest(question=question, valid_on=valid_on, at=at)
     with connect(target(server, kb, token, settings), settings) as services:
         readings = services.reasoning.PlanQuestion(request).readings
     if as_json:

@@ -15,6 +15,7 @@ from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import console, print_json
 from .prove import write_file
+from .steps import show_steps, steps_json, steps_page
 from .verdicts import code_word, receipt_json, verdict_word
 
 app = typer.Typer(help="Read, list and compare stored certificates.", no_args_is_help=True)
@@ -31,6 +32,28 @@ FORMATS = {
 @app.command()
 def get(
     name: Name,
+    step: Annotated[
+        str, typer.Option("--step", metavar="ID", help="Only this step, with what is below it.")
+    ] = "",
+    depth: Annotated[
+        int,
+        typer.Option(
+            "--depth", metavar="D", min=0, show_default=False, help="Levels below it; default: all."
+        ),
+    ] = 0,
+    page_size: Annotated[
+        int,
+        typer.Option(
+            "--page-size",
+            metavar="N",
+            min=0,
+            show_default=False,
+            help="At most so many steps; default: all, page by page.",
+        ),
+    ] = 0,
+    page_token: Annotated[
+        str, typer.Option("--page-token", metavar="TOKEN", help="Go on after an earlier page.")
+    ] = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -39,11 +62,26 @@ def get(
 ) -> None:
     """Print a certificate: readable, or its canonical bytes with --json.
 
+    With --step, --depth or a page, its steps instead: each once, by depth, with its premises.
+
     \b
-    Example:
+    Examples:
       proofweave certificate get 3fa85f64... --kb kb --json > proof.json
+      proofweave certificate get 3fa85f64... --kb kb --step s44 --depth 2
+      proofweave certificate get 3fa85f64... --kb kb --depth 1 --page-size 20
     """
     settings = settings_of(config)
+    if step or depth or page_size or page_token:
+        steps = certificate_pb2.ListStepsRequest(
+            name=name, step=step, depth=depth, page_size=page_size, page_token=page_token
+        )
+        with connect(target(server, kb, token, settings), settings) as services:
+            page = steps_page(services, steps)
+        if as_json:
+            print_json(steps_json(page))
+        else:
+            show_steps(page)
+        return
     request = certificate_pb2.ExportCertificateRequest(
         name=name, format=FORMATS["json" if as_json else "text"]
     )
@@ -70,10 +108,10 @@ def list_certificates(
     with connect(target(server, kb, token, settings), settings) as services:
         found = decisions_of(services)
     if as_json:
-        print_json({"decisions": [_decision_json(decision) for decision in found]})
+        print_json({"decisions": [recorded_json(decision) for decision in found]})
         return
     for decision in found:
-        console().print(_decision_line(decision))
+        console().print(recorded_line(decision))
 
 
 @app.command()
@@ -137,12 +175,16 @@ def review(
             request = certificate_pb2.CreateSignOffRequest(name=decision, comment=comment)
             found = [services.certificate.CreateSignOff(request).decision]
         else:
-            found = [one for one in decisions_of(services) if not one.sign_offs]
+            found = [
+                one
+                for one in decisions_of(services)
+                if not one.sign_offs and not one.receipt.hypothetical
+            ]
     if as_json:
-        print_json({"decisions": [_decision_json(one) for one in found]})
+        print_json({"decisions": [recorded_json(one) for one in found]})
         return
     for one in found:
-        console().print(_decision_line(one))
+        console().print(recorded_line(one))
 
 
 def export(
@@ -208,7 +250,8 @@ def decisions_of(services: Services) -> list[certificate_pb2.RecordedDecision]:
         request.page_token = response.next_page_token
 
 
-def _decision_line(decision: certificate_pb2.RecordedDecision) -> str:
+def recorded_line(decision: certificate_pb2.RecordedDecision) -> str:
+    """Write a recorded decision in a line."""
     certificate = decision.certificate
     code = code_word(certificate.code)
     reviews = [f"{one.reviewer}: {one.comment}".rstrip(": ") for one in decision.sign_offs]
@@ -217,11 +260,21 @@ def _decision_line(decision: certificate_pb2.RecordedDecision) -> str:
         f"{decision.receipt.time.ToJsonString()}  "
         f"{verdict_word(certificate.verdict)}{f' ({code})' if code else ''}  "
         f"{certificate.question or certificate.goal}"
+        + (f"  {supposed}" if (supposed := supposition(certificate)) else "")
         + (f"  reviewed by {'; '.join(reviews)}" if reviews else "")
     )
 
 
-def _decision_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]:
+def supposition(certificate: certificate_pb2.Certificate) -> str:
+    """Say what a verdict supposes against what is known; empty where it supposes nothing."""
+    parts = [f"assuming {'; '.join(certificate.assumptions)}"] if certificate.assumptions else []
+    if certificate.retractions:
+        parts.append(f"without {'; '.join(certificate.retractions)}")
+    return f"(what if: {', '.join(parts)})" if parts else ""
+
+
+def recorded_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]:
+    """Give a recorded decision as JSON."""
     certificate = decision.certificate
     return {
         "name": decision.name,
@@ -232,6 +285,8 @@ def _decision_json(decision: certificate_pb2.RecordedDecision) -> dict[str, Any]
         "goal": certificate.goal,
         "valid_on": certificate.valid_on or None,
         "policies": list(certificate.policies),
+        "assumptions": list(certificate.assumptions),
+        "retractions": list(certificate.retractions),
         "receipt": receipt_json(decision.receipt),
         "sign_offs": [
             {

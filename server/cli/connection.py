@@ -22,6 +22,8 @@ from .credentials import TokenInterceptor
 
 CONNECT_SECONDS = 5.0
 
+LARGEST_PORT = 65535
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -63,6 +65,11 @@ def connect(target: Target, settings: Settings) -> Iterator[Services]:
     if target.server is None and target.kb is None:
         raise RequestRejected("say where the knowledge is: --kb DIR or --server HOST:PORT")
     if target.server is not None:
+        port = target.server.rpartition(":")[2]
+        if port.isdecimal() and int(port) > LARGEST_PORT:
+            raise RequestRejected(
+                f"--server {target.server} has the port {port}; expected one of 1 to {LARGEST_PORT}"
+            )
         with _channel(target.server, settings, target.token) as channel:
             yield services(channel)
         return

@@ -10,7 +10,7 @@ import typer
 from proofweave.v1 import knowledge_pb2
 
 from .connection import connect
-from .options import Config, Kb, Server, Token, settings_of, target
+from .options import At, Config, Kb, Server, Token, settings_of, target
 from .prove import GameOption, game_graph, read_text, write_file
 
 
@@ -22,6 +22,11 @@ def sparql(
     as_json: Annotated[
         bool, typer.Option("--json", help="SPARQL JSON results: one object.")
     ] = False,
+    at: At = "",
+    valid_on: Annotated[
+        str,
+        typer.Option("--valid-on", metavar="DATE", help="Only what is valid on this day."),
+    ] = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -33,11 +38,15 @@ def sparql(
     Examples:
       proofweave sparql --kb kb 'SELECT * { ?s ?p ?o } LIMIT 10' --accept text/csv
       proofweave sparql --kb kb query.rq --json
+      proofweave sparql --kb kb query.rq --at 12 --valid-on 2026-03-01
     """
     settings = settings_of(config)
     text = read_text(Path(query)) if query.endswith((".rq", ".sparql")) else query
     request = knowledge_pb2.QueryGraphRequest(
-        query=text, accept="application/sparql-results+json" if as_json else accept
+        query=text,
+        accept="application/sparql-results+json" if as_json else accept,
+        at=at,
+        valid_on=valid_on,
     )
     last = b""
     with connect(target(server, kb, token, settings), settings) as services:

@@ -1,4 +1,4 @@
-"""`proofweave ingest` and `proofweave import`: files to statements, streamed to a server."""
+"""`proofweave ingest`: documents to statements, streamed to a server."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ from ..status import problems_of
 from ..translate import CHUNK
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import Exit, console, print_json
-from .prove import read_text
+from .outcome import Exit, console, counted, print_json
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, or directories.")]
 
+Told = tuple[Path, knowledge_pb2.DocumentOutcome]
+"""A file as it was given, and what became of it."""
+
 FEW_SECTIONS = 20
 """Sections of a document up to which its own progress is not shown."""
+
+LONGEST_SHOWN = 60
+"""Characters of a path beside the progress bar."""
 
 
 def ingest(
@@ -54,13 +59,16 @@ def ingest(
         print_json(_as_json(outcomes, summary))
     else:
         _show(outcomes, summary)
+    if summary.hint:
+        typer.echo(f"hint: {summary.hint}", err=True)
     raise typer.Exit(Exit.ERROR if summary.documents_rejected else Exit.DONE)
 
 
 def files_below(paths: list[Path]) -> tuple[Path, ...]:
     """Give the files named, and those below directories, sorted, without hidden ones.
 
-    Raises RequestRejected for a path that does not exist.
+    A link that leads nowhere counts as a file, which cannot be read. Raises RequestRejected for a
+    path that does not exist.
     """
     found: list[Path] = []
     for path in paths:
@@ -68,18 +76,22 @@ def files_below(paths: list[Path]) -> tuple[Path, ...]:
             found += sorted(
                 file
                 for file in path.rglob("*")
-                if file.is_file()
+                if (file.is_file() or _leads_nowhere(file))
                 and not any(part.startswith(".") for part in file.relative_to(path).parts)
             )
-        elif path.exists():
+        elif path.exists() or path.is_symlink():
             found.append(path)
         else:
             raise RequestRejected(f"there is no file or directory {str(path)!r}")
     return tuple(dict.fromkeys(found))
 
 
+def _leads_nowhere(file: Path) -> bool:
+    return file.is_symlink() and not file.exists()
+
+
 def _messages(
-    files: tuple[Path, ...], unreadable: list[knowledge_pb2.DocumentOutcome]
+    files: tuple[Path, ...], sent: list[Path], unreadable: list[Told]
 ) -> Iterator[knowledge_pb2.IngestDocumentsRequest]:
     """Give the upload of the files that can be read; the others become outcomes of their own."""
     message = knowledge_pb2.IngestDocumentsRequest
@@ -88,9 +100,13 @@ def _messages(
         try:
             stream = file.open("rb")
         except OSError as error:
-            problem = problems_of(FileUnreadable(f"{file} cannot be read: {error.strerror}"))[0]
-            unreadable.append(knowledge_pb2.DocumentOutcome(file_name=file.name, rejected=problem))
+            why = error.strerror
+            if _leads_nowhere(file):
+                why = f"it is a link to {file.readlink()}, which is not there"
+            problem = problems_of(FileUnreadable(f"{file} cannot be read: {why}"))[0]
+            unreadable.append((file, knowledge_pb2.DocumentOutcome(rejected=problem)))
             continue
+        sent.append(file)
         with stream:
             header = common_pb2.FileHeader(file_name=file.name, size=file.stat().st_size)
             yield message(document=header)
@@ -100,9 +116,10 @@ def _messages(
 
 def _send(
     services: Services, files: tuple[Path, ...], *, quiet: bool
-) -> tuple[list[knowledge_pb2.DocumentOutcome], knowledge_pb2.IngestSummary]:
-    outcomes: list[knowledge_pb2.DocumentOutcome] = []
-    unreadable: list[knowledge_pb2.DocumentOutcome] = []
+) -> tuple[list[Told], knowledge_pb2.IngestSummary]:
+    outcomes: list[Told] = []
+    unreadable: list[Told] = []
+    sent: list[Path] = []
     summary = knowledge_pb2.IngestSummary()
     columns = (
         TextColumn("{task.description}"),
@@ -113,11 +130,12 @@ def _send(
     with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as bar:
         task = bar.add_task("reading", total=len(files))
         part = bar.add_task("", total=None, visible=False)
-        for response in _responses(services, files, unreadable, outcomes):
+        messages = _messages(files, sent, unreadable)
+        for response in _responses(services, messages, outcomes, total=len(files)):
             match response.WhichOneof("content"):
                 case "progress":
                     step = response.progress
-                    bar.update(task, description=step.file_name[:40])
+                    bar.update(task, description=_short(sent[step.index]))
                     bar.update(
                         part,
                         description="  sections",
@@ -126,37 +144,43 @@ def _send(
                         visible=step.total > FEW_SECTIONS,
                     )
                 case "outcome":
-                    outcomes.append(response.outcome)
-                    bar.update(task, advance=1, description=response.outcome.file_name[:40])
+                    file = sent[response.outcome.index]
+                    outcomes.append((file, response.outcome))
+                    bar.update(task, advance=1, description=_short(file))
                 case "summary":
                     summary = response.summary
     summary.documents_rejected += len(unreadable)
     return unreadable + outcomes, summary
 
 
+def _short(file: Path) -> str:
+    """Give the path as given, of a long one the end."""
+    text = str(file)
+    return text if len(text) <= LONGEST_SHOWN else "..." + text[3 - LONGEST_SHOWN :]
+
+
 def _responses(
     services: Services,
-    files: tuple[Path, ...],
-    unreadable: list[knowledge_pb2.DocumentOutcome],
-    outcomes: list[knowledge_pb2.DocumentOutcome],
+    messages: Iterator[knowledge_pb2.IngestDocumentsRequest],
+    outcomes: list[Told],
+    *,
+    total: int,
 ) -> Iterator[knowledge_pb2.IngestDocumentsResponse]:
     """Give the server's answers; where they end early, say what became of the files until then."""
     try:
-        yield from services.knowledge.IngestDocuments(_messages(files, unreadable))
+        yield from services.knowledge.IngestDocuments(messages)
     except (grpc.RpcError, KeyboardInterrupt):
         typer.echo(
-            f"{len(outcomes)} of {len(files)} files were done, and stay so; "
+            f"{len(outcomes)} of {total} files were done, and stay so; "
             "ingest the same files again for the rest",
             err=True,
         )
         raise
 
 
-def _as_json(
-    outcomes: list[knowledge_pb2.DocumentOutcome], summary: knowledge_pb2.IngestSummary
-) -> dict[str, Any]:
+def _as_json(outcomes: list[Told], summary: knowledge_pb2.IngestSummary) -> dict[str, Any]:
     return {
-        "documents": [outcome_json(outcome) for outcome in outcomes],
+        "documents": [outcome_json(outcome, str(file)) for file, outcome in outcomes],
         "admitted": summary.documents_admitted,
         "new": summary.documents_new,
         "rejected": summary.documents_rejected,
@@ -166,17 +190,18 @@ def _as_json(
         "links_asserted": summary.links_asserted,
         "links_withdrawn": summary.links_withdrawn,
         "revision": summary.revision,
+        "hint": summary.hint or None,
     }
 
 
-def outcome_json(outcome: knowledge_pb2.DocumentOutcome) -> dict[str, Any]:
+def outcome_json(outcome: knowledge_pb2.DocumentOutcome, file: str) -> dict[str, Any]:
     """Give what became of one document as JSON."""
     if outcome.HasField("rejected"):
         problem = {"reason": outcome.rejected.reason, "message": outcome.rejected.message}
-        return {"file": outcome.file_name, "rejected": problem}
+        return {"file": file, "rejected": problem}
     admitted = outcome.admitted
     return {
-        "file": outcome.file_name,
+        "file": file,
         "document": admitted.document.name,
         "title": admitted.document.title,
         "new": admitted.is_new,
@@ -192,25 +217,24 @@ def outcome_json(outcome: knowledge_pb2.DocumentOutcome) -> dict[str, Any]:
     }
 
 
-def _show(
-    outcomes: list[knowledge_pb2.DocumentOutcome], summary: knowledge_pb2.IngestSummary
-) -> None:
+def _show(outcomes: list[Told], summary: knowledge_pb2.IngestSummary) -> None:
     out = console()
-    for outcome in outcomes:
+    for file, outcome in outcomes:
         if outcome.HasField("rejected"):
             reason = f"{outcome.rejected.message} [{outcome.rejected.reason}]"
-            out.print(f"rejected  {outcome.file_name}: {reason}", style="red")
+            out.print(f"rejected  {file}: {reason}", style="red")
             continue
         admitted = outcome.admitted
-        words = f"{admitted.statements_inserted} statements"
+        words = counted(admitted.statements_inserted, "statement")
         if admitted.statements_known:
             words += f", {admitted.statements_known} known before"
         if not admitted.is_new:
             words += ", same bytes as before"
-        out.print(f"admitted  {outcome.file_name}: {words}")
+        out.print(f"admitted  {file}: {words}")
     out.print(
-        f"{summary.documents_admitted} documents admitted ({summary.documents_new} new), "
-        f"{summary.documents_rejected} rejected; {summary.statements_inserted} statements new, "
+        f"{counted(summary.documents_admitted, 'document')} admitted "
+        f"({summary.documents_new} new), {summary.documents_rejected} rejected; "
+        f"{counted(summary.statements_inserted, 'statement')} new, "
         f"{summary.statements_known} known before",
         style="bold",
     )
@@ -224,76 +248,3 @@ def _show(
         out.print("candidates refused, by reason:")
         for reason, count in sorted(refused.items()):
             out.print(f"  {count:6}  {reason}")
-
-
-def import_table(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A csv, tsv or pipe table.")],
-    mapping: Annotated[
-        Path | None,
-        typer.Option("--mapping", metavar="F.yaml", help="What the columns mean."),
-    ] = None,
-    kb: Kb = None,
-    server: Server = None,
-    token: Token = None,
-    config: Config = None,
-    as_json: Json = False,
-) -> None:
-    """Import a table: header names are dimensions, each row is the quote of its statements.
-
-    Where the header names none, a mapping of the packs is used if it fits the table.
-
-    \b
-    Examples:
-      proofweave import --kb kb register.csv
-      proofweave import --kb kb triples.txt --mapping triples.yaml
-    """
-    settings = settings_of(config)
-    if not file.is_file():
-        raise RequestRejected(f"there is no file {str(file)!r}")
-    start = knowledge_pb2.ImportStart(
-        file=common_pb2.FileHeader(file_name=file.name, size=file.stat().st_size),
-        mapping=read_text(mapping) if mapping else "",
-        mapping_name=mapping.name if mapping else "",
-    )
-    with connect(target(server, kb, token, settings), settings) as services:
-        operation = _import(services, start, file, quiet=as_json)
-    if operation.state != knowledge_pb2.Operation.STATE_SUCCEEDED:
-        message = operation.problem.message
-        raise RequestRejected(message if file.name in message else f"{file.name}: {message}")
-    if as_json:
-        print_json(outcome_json(operation.outcome))
-        return
-    admitted = operation.outcome.admitted
-    if admitted.mapping:
-        console().print(f"{file.name}: read by the mapping {admitted.mapping}")
-    if admitted.undefined_columns:
-        names = ", ".join(admitted.undefined_columns)
-        console().print(
-            f"{file.name}: no dimension is defined for {names}; imported under the name"
-        )
-    console().print(
-        f"{file.name}: {admitted.statements_inserted} statements new, "
-        f"{admitted.statements_known} known before",
-        style="bold",
-    )
-    for reason, count in sorted(admitted.rejected_by_reason.items()):
-        console().print(f"  refused {count:6}  {reason}")
-
-
-def _import(
-    services: Services, start: knowledge_pb2.ImportStart, file: Path, *, quiet: bool
-) -> knowledge_pb2.Operation:
-    def messages() -> Iterator[knowledge_pb2.ImportStatementsRequest]:
-        yield knowledge_pb2.ImportStatementsRequest(start=start)
-        with file.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                yield knowledge_pb2.ImportStatementsRequest(chunk=chunk)
-
-    operation = services.knowledge.ImportStatements(messages()).operation
-    with Progress(console=Console(stderr=True), disable=quiet, transient=True) as bar:
-        task = bar.add_task("importing", total=None)
-        while operation.state == knowledge_pb2.Operation.STATE_RUNNING:
-            request = knowledge_pb2.GetOperationRequest(name=operation.name, wait_ms=200)
-            operation = services.knowledge.GetOperation(request).operation
-            bar.update(task, completed=operation.done, total=operation.total or None)
-    return operation

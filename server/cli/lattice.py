@@ -14,7 +14,7 @@ from .lattice_check import check
 from .lattice_concepts import concepts
 from .lattice_files import export, import_file
 from .lattice_meet import meet
-from .options import Config, Json, Kb, Server, Token, settings_of, target
+from .options import At, Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import Exit, console, print_json
 
 app = typer.Typer(help="Look at the orders of dimensions, and exchange them.", no_args_is_help=True)
@@ -33,10 +33,11 @@ def _dimension(
     kb: Kb,
     token: Token,
     config: Config,
+    at: str,
 ) -> knowledge_pb2.Dimension:
     settings = settings_of(config)
     with connect(target(server, kb, token, settings), settings) as services:
-        request = knowledge_pb2.GetDimensionRequest(name=name)
+        request = knowledge_pb2.GetDimensionRequest(name=name, at=at)
         return services.knowledge.GetDimension(request).dimension
 
 
@@ -48,6 +49,7 @@ def show(
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the Hasse diagram of it.")
     ] = None,
+    at: At = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -69,11 +71,13 @@ def show(
 
     out = console()
     if svg is not None:
+        if at:
+            raise RequestRejected("--svg draws the newest revision; expected no --at")
         _draw(svg, name, server, kb, token, config)
         out.print(f"wrote {svg}")
         return
     if name:
-        dimension = _dimension(name, server, kb, token, config)
+        dimension = _dimension(name, server, kb, token, config, at)
         if as_json:
             print_json(dimension_json(dimension))
             return
@@ -83,7 +87,7 @@ def show(
         return
     settings = settings_of(config)
     with connect(target(server, kb, token, settings), settings) as services:
-        request = knowledge_pb2.ListDimensionsRequest()
+        request = knowledge_pb2.ListDimensionsRequest(at=at)
         dimensions = services.knowledge.ListDimensions(request).dimensions
     if as_json:
         print_json({"dimensions": [dimension_json(found) for found in dimensions]})
@@ -97,6 +101,7 @@ def compare(
     name: Name,
     first: Annotated[str, typer.Argument(metavar="A")],
     second: Annotated[str, typer.Argument(metavar="B")],
+    at: At = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -114,7 +119,7 @@ def compare(
     """
     from ..orders import relation_of
 
-    relation = relation_of(_dimension(name, server, kb, token, config), first, second)
+    relation = relation_of(_dimension(name, server, kb, token, config, at), first, second)
     if as_json:
         print_json(
             {

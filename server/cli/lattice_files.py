@@ -16,7 +16,7 @@ from proofweave.v1 import common_pb2, knowledge_pb2
 from ..errors import RequestRejected
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, ValidOn, settings_of, target
-from .outcome import console, print_json
+from .outcome import console, counted, print_json
 
 if TYPE_CHECKING:
     from kb.dimension import Dimension
@@ -201,7 +201,11 @@ def import_file(
     for dimension in found:
         classes = len(dimension.taxonomy.elements) if dimension.taxonomy else 0
         verb = "would define" if dry_run else "defined"
-        words = f", {classes} classes, {dimension.root} above all" if classes else ""
+        words = (
+            f", {counted(classes, 'class', 'classes')}, {dimension.root} above all"
+            if classes
+            else ""
+        )
         console().print(f"{verb} {dimension.name}: {dimension.kind.value}{words}")
 
 

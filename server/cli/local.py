@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -49,9 +50,11 @@ def serve(
         typer.Option("--kb", metavar="[NAME=]DIR", help="Knowledge base, repeated."),
     ] = None,
     host: Annotated[str | None, typer.Option("--host", help="Default: 127.0.0.1.")] = None,
-    port: Annotated[int | None, typer.Option("--port", help="gRPC; 0: any free port.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, help="gRPC; 0: any free port.")
+    ] = None,
     http_port: Annotated[
-        int | None, typer.Option("--http-port", help="HTTP; 0: any free port.")
+        int | None, typer.Option("--http-port", min=0, max=65535, help="HTTP; 0: any free port.")
     ] = None,
     config: Config = None,
 ) -> None:
@@ -66,16 +69,38 @@ def serve(
     changes = {"host": host, "port": port, "http_port": http_port}
     given = {key: value for key, value in changes.items() if value is not None}
     settings = settings.model_copy(update={"server": settings.server.model_copy(update=given)})
-    bases = dict(settings.knowledge.bases)
-    for entry in kb or ():
-        name, separator, directory = entry.partition("=")
-        path = Path(directory if separator else entry)
-        bases[name if separator else path.resolve().name] = path
+    bases = named_bases(settings.knowledge.bases, kb or ())
     if not bases:
         raise RequestRejected("no knowledge base to serve; give --kb DIR")
     from ..serving import run  # loads the engines
 
     run(bases, settings)
+
+
+def named_bases(listed: Mapping[str, Path], entries: Sequence[str]) -> dict[str, Path]:
+    """Give the knowledge bases of the settings and of `[NAME=]DIR` entries, by name.
+
+    Raises RequestRejected, naming all, where two would have one name, or one would have two.
+    """
+    bases = dict(listed)
+    names = {path.resolve(): name for name, path in listed.items()}
+    problems: list[str] = []
+    for entry in entries:
+        given, separator, directory = entry.partition("=")
+        path = Path(directory if separator else entry)
+        name = given if separator else path.resolve().name
+        if names.get(path.resolve(), name) != name:
+            problems.append(f"{path} is both {names[path.resolve()]!r} and {name!r}")
+        elif name in bases and bases[name].resolve() != path.resolve():
+            problems.append(f"{bases[name]} and {path} are both {name!r}; write NAME={path}")
+        else:
+            bases[name] = path
+            names[path.resolve()] = name
+    if problems:
+        raise RequestRejected(
+            "each knowledge base is served under one name of its own: " + "; ".join(problems)
+        )
+    return bases
 
 
 def verify(

@@ -30,6 +30,12 @@ Config = Annotated[
 ValidOn = Annotated[
     str, typer.Option("--valid-on", metavar="DATE", help="Decide for this day; default: today.")
 ]
+At = Annotated[
+    str,
+    typer.Option(
+        "--at", metavar="REVISION", help="What was known at this revision; default: the newest."
+    ),
+]
 Deadline = Annotated[
     int,
     typer.Option(

@@ -35,6 +35,7 @@ USAGE_REASONS = frozenset(
         "GOAL_REJECTED",
         "QUESTION_REJECTED",
         "REQUEST_REJECTED",
+        "REVISION_UNKNOWN",
         "SETTINGS_REJECTED",
     }
 )
@@ -43,6 +44,11 @@ USAGE_REASONS = frozenset(
 def console() -> Console:
     """Give the console for people, on standard output; plain where it is no terminal."""
     return Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun: `1 support`, `2 supports`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def print_json(value: object) -> None:

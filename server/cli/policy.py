@@ -12,7 +12,7 @@ from proofweave.v1 import common_pb2, policy_pb2
 from ..errors import RequestRejected
 from .connection import connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import Exit, console, print_json
+from .outcome import Exit, console, counted, print_json
 from .prove import read_text
 
 app = typer.Typer(help="Publish, check and test policies.", no_args_is_help=True)
@@ -93,7 +93,7 @@ def check(
         )
         return
     show_warnings(warnings, file)
-    console().print(f"{file.name}: {len(policy.rules)} rules, no errors", style="bold")
+    console().print(f"{file.name}: {counted(len(policy.rules), 'rule')}, no errors", style="bold")
 
 
 @app.command("test")
@@ -168,7 +168,7 @@ def list_policies(
         print_json({"policies": [policy_json(one) for one in found]})
         return
     for one in found:
-        console().print(f"{one.name}  {one.digest[:12]}  {len(one.rules)} rules")
+        console().print(f"{one.name}  {one.digest[:12]}  {counted(len(one.rules), 'rule')}")
 
 
 def policy_json(policy: policy_pb2.Policy) -> dict[str, Any]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from proofweave.v1 import common_pb2, reasoning_pb2
 
 from ..errors import RequestRejected
 from .connection import Target, connect
+from .leaves import leaf_witness_json, leaves_in, show_leaves
 from .options import (
+    At,
     Config,
     Deadline,
     Json,
@@ -23,13 +25,12 @@ from .options import (
     settings_of,
     target,
 )
-from .outcome import Exit, console, print_json
+from .outcome import console, print_json
 from .verdicts import (
     certificate_of,
     decision_json,
     exit_of,
     proof_text,
-    quote_json,
     show_decision,
 )
 
@@ -56,6 +57,10 @@ GameOption = Annotated[
 Assume = Annotated[
     list[str] | None, typer.Option("--assume", metavar="ATOM", help="Assume a ground atom.")
 ]
+Retract = Annotated[
+    list[str] | None,
+    typer.Option("--retract", metavar="ATOM|st:ID", help="Leave out a fact, or a statement."),
+]
 EngineOption = Annotated[
     str, typer.Option("--engine", help="auto, clingo, linear or pydatalog; the proof is the same.")
 ]
@@ -69,12 +74,17 @@ def prove(
     game_log: GameLogOption = None,
     game: GameOption = None,
     assume: Assume = None,
+    retract: Retract = None,
     valid_on: ValidOn = "",
+    at: At = "",
     engine: EngineOption = "auto",
     deadline: Deadline = 0,
     max_answers: MaxAnswers = 0,
     why_not: Annotated[
         bool, typer.Option("--why-not", help="Also list the cheapest facts that would prove it.")
+    ] = False,
+    leaves: Annotated[
+        bool, typer.Option("--leaves", help="Also say what becomes of it without each leaf.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate.")
@@ -94,24 +104,39 @@ def prove(
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)'
       proofweave prove --kb kb --policy supplier_onboarding@3 'eligible("Acme GmbH")'
       proofweave prove --kb kb --policy onboarding.lp 'eligible(S)' --max-answers 20 --json
+      proofweave prove --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --at 12
+      proofweave prove --kb kb --policy onboarding 'insured("Acme GmbH")' \
+        --assume 'liability_cover("Acme GmbH", @quantity("2000000 EUR"))' --retract st:3fa85f...
+      proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)' --leaves
       proofweave prove --policy onboarding.lp --facts acme.lp -- '-eligible(acme)'
       proofweave prove --game-log games.jsonl --game g1 'enabled(7)'
     """
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = goal_request(
-        goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
+        goal,
+        policy,
+        facts,
+        graph_file(hypergraph, game_log, game),
+        assume,
+        valid_on,
+        at=at,
+        retract=retract,
     )
     budget = common_pb2.Budget(deadline_ms=deadline, max_answers=max_answers)
     repairs = reasoning_pb2.ExplainWhyNotResponse()
+    of_leaves = reasoning_pb2.StreamLeavesRequest(goal=request, budget=budget)
+    witnesses: list[reasoning_pb2.LeafWitness] = []
     if is_offline(where, request):
-        from ..offline import decide_files, repair_files  # loads the engines
+        from ..offline import decide_files, leaves_of_files, repair_files  # loads the engines
 
         decision = decide_files(request, budget, engine_of(engine), settings)
         certificate = decision.certificate_content
         proof = proof_text(decision, certificate, facts=request.facts_text)
         if why_not:
             repairs = repair_files(request, budget, settings)
+        if leaves:
+            witnesses = leaves_in(leaves_of_files(of_leaves, settings))
     else:
         with connect(where, settings) as services:
             call = reasoning_pb2.ProveGoalRequest(
@@ -123,6 +148,8 @@ def prove(
             if why_not:
                 ask = reasoning_pb2.ExplainWhyNotRequest(goal=request, budget=budget)
                 repairs = services.reasoning.ExplainWhyNot(ask)
+            if leaves:
+                witnesses = leaves_in(services.reasoning.StreamLeaves(of_leaves))
     if output is not None:
         write_file(output, certificate)
     if as_json:
@@ -130,10 +157,14 @@ def prove(
         if why_not:
             shown["repairs"] = [list(repair.facts) for repair in repairs.repairs]
             shown["repairs_complete"] = repairs.complete
+            shown["repairs_optimality"] = repairs.optimality or None
+        if leaves:
+            shown["leaves"] = [leaf_witness_json(witness) for witness in witnesses]
         print_json(shown)
     elif str(output) != "-":
         show_decision(decision, proof)
         show_repairs(repairs)
+        show_leaves(witnesses)
     raise typer.Exit(exit_of([decision]))
 
 
@@ -144,6 +175,9 @@ def goal_request(
     hypergraph: tuple[str, bytes] | None,
     assume: list[str] | None,
     valid_on: str,
+    *,
+    at: str = "",
+    retract: list[str] | None = None,
 ) -> reasoning_pb2.Goal:
     """Make the request from command-line arguments; files are read, names are passed on.
 
@@ -153,19 +187,31 @@ def goal_request(
         raise RequestRejected(
             "--policy and a hypergraph or game log are both given; expected one of them"
         )
-    request = reasoning_pb2.Goal(goal=goal, assumptions=assume or (), valid_on=valid_on)
+    request = reasoning_pb2.Goal(
+        goal=goal, assumptions=assume or (), retractions=retract or (), valid_on=valid_on, at=at
+    )
     if policy is not None:
-        if policy.endswith(".lp") or Path(policy).is_file():
-            request.policy_text = read_text(Path(policy))
-            request.policy_name = Path(policy).name
+        text, name = rules_of(policy)
+        if text is None:
+            request.policy = name
         else:
-            request.policy = policy
+            request.policy_text, request.policy_name = text, name
     if hypergraph is not None:
         request.policy_name, request.hypergraph = hypergraph
     if facts is not None:
         request.facts_text = read_text(facts)
         request.facts_name = facts.name
     return request
+
+
+def rules_of(policy: str) -> tuple[str | None, str]:
+    """Give text and name of a policy file, or None and the name of a published policy.
+
+    Raises RequestRejected for a file that cannot be read.
+    """
+    if policy.endswith(".lp") or Path(policy).is_file():
+        return read_text(Path(policy)), Path(policy).name
+    return None, policy
 
 
 def graph_file(
@@ -203,6 +249,8 @@ def is_offline(where: Target, request: reasoning_pb2.Goal) -> bool:
     """
     if where.server is not None or where.kb is not None:
         return False
+    if request.at:
+        raise RequestRejected("--at is given without --kb or --server; files have no revisions")
     if request.WhichOneof("rules") == "policy":
         raise RequestRejected(
             f"there is no policy file {request.policy!r}; "
@@ -269,106 +317,3 @@ def show_repairs(why_not: reasoning_pb2.ExplainWhyNotResponse) -> None:
         out.print(f"would be proved by adding{fit}:", style="bold")
     for number, repair in enumerate(why_not.repairs, start=1):
         out.print(f"  {number}. " + "; ".join(repair.facts))
-
-
-def supports(
-    goal: Goal,
-    policy: PolicyOption = None,
-    facts: FactsOption = None,
-    hypergraph: HypergraphOption = None,
-    game_log: GameLogOption = None,
-    game: GameOption = None,
-    assume: Assume = None,
-    valid_on: ValidOn = "",
-    deadline: Deadline = 0,
-    cap: Annotated[
-        int,
-        typer.Option(
-            "--cap",
-            metavar="N",
-            min=0,
-            show_default=False,
-            help="List at most so many; default: the server's limit.",
-        ),
-    ] = 0,
-    resume: Annotated[str, typer.Option("--resume", help="Token of an earlier call.")] = "",
-    kb: Kb = None,
-    server: Server = None,
-    token: Token = None,
-    config: Config = None,
-    as_json: Json = False,
-) -> None:
-    """List the inclusion-minimal supports of a goal: sets of quotes, each of which proves it.
-
-    \b
-    Examples:
-      proofweave supports --policy onboarding.lp --facts acme.lp 'eligible(acme)'
-      proofweave supports --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --cap 5
-    """
-    settings = settings_of(config)
-    where = target(server, kb, token, settings)
-    request = reasoning_pb2.StreamSupportsRequest(
-        goal=goal_request(
-            goal, policy, facts, graph_file(hypergraph, game_log, game), assume, valid_on
-        ),
-        budget=common_pb2.Budget(deadline_ms=deadline),
-        cap=cap,
-        resume_token=resume,
-    )
-    found: list[reasoning_pb2.Support] = []
-    end = reasoning_pb2.SupportsEnd()
-    if is_offline(where, request.goal):
-        from ..offline import supports_of_files  # loads the engines
-
-        for response in supports_of_files(request, settings):
-            end = _take(response, found, end, as_json=as_json)
-    else:
-        with connect(where, settings) as services:
-            for response in services.reasoning.StreamSupports(request):
-                end = _take(response, found, end, as_json=as_json)
-    if as_json:
-        print_json(
-            {
-                "goal": goal,
-                "supports": [_support_json(support) for support in found],
-                "complete": end.complete,
-                "resume_token": end.resume_token or None,
-            }
-        )
-    else:
-        words = "all minimal supports" if end.complete else "cut by a limit; there may be more"
-        console().print(f"{len(found)} supports ({words})", style="bold")
-        if end.resume_token:
-            console().print(f"continue with --resume {end.resume_token}")
-    raise typer.Exit(Exit.DONE if found else Exit.ABSTAINED)
-
-
-def _take(
-    response: reasoning_pb2.StreamSupportsResponse,
-    found: list[reasoning_pb2.Support],
-    end: reasoning_pb2.SupportsEnd,
-    *,
-    as_json: bool,
-) -> reasoning_pb2.SupportsEnd:
-    if response.HasField("end"):
-        return response.end
-    found.append(response.support)
-    if not as_json:
-        out = console()
-        out.print(f"support {response.support.index + 1}", style="bold")
-        for leaf in response.support.leaves:
-            out.print(f"  {leaf.atom}")
-            for quote in leaf.quotes:
-                out.print(f"      “{quote.quote}”  {quote.title}", style="dim")
-    return end
-
-
-def _support_json(support: reasoning_pb2.Support) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": leaf.id,
-            "atom": leaf.atom,
-            "quotes": [quote_json(quote) for quote in leaf.quotes],
-        }
-        for leaf in support.leaves
-    ]

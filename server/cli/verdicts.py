@@ -98,6 +98,7 @@ def answer_json(answer: common_pb2.Answer) -> dict[str, Any]:
         "bindings": dict(sorted(answer.bindings.items())),
         "value": next(iter(answer.bindings.values())) if len(answer.bindings) == 1 else None,
         "label": answer.label,
+        "names": list(answer.names),
         "quotes": [quote_json(quote) for quote in answer.quotes],
     }
 
@@ -139,6 +140,7 @@ def receipt_json(receipt: common_pb2.Receipt) -> dict[str, Any]:
         "time": receipt.time.ToJsonString() if receipt.HasField("time") else None,
         "versions": dict(sorted(receipt.versions.items())),
         "elapsed_ms": receipt.elapsed_ms,
+        "hypothetical": receipt.hypothetical,
     }
 
 

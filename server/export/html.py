@@ -33,6 +33,7 @@ CODE_MEANING = {
     "GAP_IN_EXTRACTION": "A passage is about the entity, but no statement could be read from it.",
     "GAP_IN_CORPUS": "No source says anything about it.",
     "OUT_OF_SCOPE": "The question or the date lies outside what the rules cover.",
+    "EXCLUDED": "Something holds that the rules exclude; no further source would help.",
 }
 
 GENERAL = frozenset(
@@ -56,6 +57,7 @@ KIND_LABEL = {
     "arithmetic": "calculation",
     "conversion": "conversion",
     "closed": "complete source read",
+    "declared": "declaration",
     "meet": "constraints met",
     "compare": "compared",
 }

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from reasoner.render import with_article
+
 _TERM = re.compile(
     r"""@(?:date|quantity|decimal)\(\s*(?P<quoted>"(?:[^"\\]|\\.)*")\s*\)"""
     r"""|(?P<text>"(?:[^"\\]|\\.)*")"""
@@ -85,5 +87,5 @@ def sentence(
     """
     return _PLACE.sub(
         lambda place: plain_term(bindings[place[1]], titles) if place[1] in bindings else place[0],
-        says,
+        with_article(says, bindings),
     )

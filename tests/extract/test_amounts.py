@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extract.amounts import find_amounts, read_amount, read_numeral
+from extract.amounts import find_amounts, find_notation, read_amount, read_numeral
+from extract.notation import ENGLISH, GERMAN, UNDECIDED
 from kb.errors import ValueUnreadable
 
 
@@ -20,7 +21,6 @@ from kb.errors import ValueUnreadable
         ("€ 8.5 million", "8500000 EUR"),
         ("5 Mio. EUR", "5000000 EUR"),
         ("5.000.000,00 €", "5000000 EUR"),
-        ("5.000 EUR", "5000 EUR"),
         ("EUR5m", "5000000 EUR"),
         ("five million euros", "5000000 EUR"),
         ("2 000 000 euros", "2000000 EUR"),
@@ -46,6 +46,48 @@ def test_forms_of_amounts(written: str, read: str) -> None:
 def test_what_is_no_single_amount_is_unreadable(written: str) -> None:
     with pytest.raises(ValueUnreadable):
         read_amount(written)
+
+
+MONEY, MEASURE = "EUR 5.000", "5,000 kg"
+
+
+@pytest.mark.parametrize(
+    ("rest", "money", "measure"),
+    [
+        ("The cover is as stated.", None, "5000 kg"),
+        ("Die Deckung ist mit der Police vereinbart.", "5000 EUR", "5 kg"),
+        ("The fee is EUR 1,250.50.", "5 EUR", "5000 kg"),
+        ("The fee is EUR 1.250,50.", "5000 EUR", "5 kg"),
+        ("The fee is EUR 12,5.", "5000 EUR", "5 kg"),
+        ("The fee is EUR 1.250.000.", "5000 EUR", "5 kg"),
+        ("The fee is EUR 1.250,50 or GBP 1,250.50.", None, None),
+        ("Section 4.2 of 03.05.2026 is the rule.", None, "5000 kg"),
+    ],
+)
+def test_the_document_decides_what_a_mark_before_three_digits_is(
+    rest: str, money: str | None, measure: str | None
+) -> None:
+    for written, expected in ((MONEY, money), (MEASURE, measure)):
+        notation = find_notation(f"It is {written}. {rest}")
+        if expected is None:
+            with pytest.raises(ValueUnreadable, match="may be 5000 or 5"):
+                read_amount(written, notation=notation)
+        else:
+            assert str(read_amount(written, notation=notation)) == expected
+
+
+def test_what_can_be_read_in_one_way_needs_no_document() -> None:
+    for written, expected in (
+        ("0.125 kg", "0.125 kg"),
+        ("0,125 kg", "0.125 kg"),
+        ("1234.567 kg", "1234.567 kg"),
+        ("EUR 5.000 million", None),
+    ):
+        for notation in (ENGLISH, GERMAN, UNDECIDED):
+            if expected is not None:
+                assert str(read_amount(written, notation=notation)) == expected
+    with pytest.raises(ValueUnreadable):
+        read_amount("EUR 5.000 million", notation=UNDECIDED)
 
 
 @given(st.integers(min_value=0, max_value=10**12), st.integers(min_value=0, max_value=99))

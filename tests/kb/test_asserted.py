@@ -28,7 +28,7 @@ def test_an_older_revision_keeps_what_it_knew(
     base.retract_statement(cover[0].id)
     third = base.revision
     dimensions = {
-        revision: [name for name, _ in base.asserted(revision=revision).dimensions()]
+        revision: [name for name, _ in base.at(revision).asserted().dimensions()]
         for revision in (first, second, third)
     }
     assert dimensions == {
@@ -36,11 +36,11 @@ def test_an_older_revision_keeps_what_it_knew(
         second: ["liability_cover", "seat"],
         third: ["seat"],
     }
-    old, new = base.asserted(revision=second), base.asserted(revision=third)
+    old, new = base.at(second).asserted(), base.at(third).asserted()
     affirmed = Polarity.AFFIRMED
     assert list(old.statements("liability_cover", affirmed)) == [(cover[0].id, cover[0])]
     assert list(new.statements("liability_cover", affirmed)) == []
-    assert list(base.asserted(revision=first).statements("seat", affirmed)) == []
+    assert list(base.at(first).asserted().statements("seat", affirmed)) == []
     assert list(new.provenance()) == [(seat[0].id, "seat", letter.source_sha256)]
     assert len(list(old.provenance())) == 2
 
@@ -51,7 +51,7 @@ def test_denials_are_apart_and_hedges_left_out(
     denial = _as(seat, polarity=Polarity.DENIED)
     hedge = _as(seat, dimension="size", modality=Modality.HEDGED)
     base.admit(letter, letter_bytes, [seat, denial, hedge], run="r")
-    asserted = base.asserted(revision=base.revision)
+    asserted = base.asserted()
     assert asserted.dimensions() == (("seat", Polarity.AFFIRMED), ("seat", Polarity.DENIED))
     assert list(asserted.statements("seat", Polarity.DENIED)) == [(denial[0].id, denial[0])]
     assert list(asserted.statements("size", Polarity.AFFIRMED)) == []
@@ -62,7 +62,7 @@ def test_any_thread_may_read(
     base: KnowledgeBase, letter: Document, letter_bytes: bytes, seat: Grounded
 ) -> None:
     base.admit(letter, letter_bytes, [seat], run="r")
-    asserted = base.asserted(revision=base.revision)
+    asserted = base.asserted()
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: asserted.dimensions(), range(8)))
     assert found == [(("seat", Polarity.AFFIRMED),)] * 8

@@ -262,12 +262,49 @@ def test_replaying_ends_where_what_is_left_would_begin() -> None:
         check()
 
 
+def test_many_at_once_are_as_one_by_one() -> None:
+    values: list[Value] = [
+        Entity('a "quoted\\" name'),
+        TaxonClass("Ü/ü"),
+        Text('tab\t "q" \\ \n\r end'),
+        Fraction(1, 3),
+        Quantity(Fraction(5), "EUR"),
+        parse_date("1952"),
+    ]
+    items: list[tuple[str, Statement, list[Evidence]]] = []
+    for place in range(700):
+        statement = Statement(
+            ("http://a.example/x#y", "Nordwind\nOst", "doc:" + SOURCE)[place % 3],
+            ("insures", "same_as", "subclass_of")[place % 7 % 3],
+            values[place % 6],
+            Polarity.DENIED if place % 11 == 0 else Polarity.AFFIRMED,
+            validity=Validity(datetime.date(2026, 1, 1)) if place % 13 == 0 else Validity(),
+        )
+        found = []
+        for start in {10 * (place % 50), 10 * (place % 49)}:
+            quote = 'a "b" \\ \n\r\t\x0b'
+            reader = "table/1" if (place + start) % 5 else "test/1"
+            found.append(
+                Evidence(statement.id, SOURCE, "cd" * 32, start, start + 12, quote, reader)
+            )
+        items.append((statement.id, statement, found))
+    with RdfProjection(None, NAMESPACE) as many, RdfProjection(None, NAMESPACE) as single:
+        many.add_statements(items)
+        for item in items:
+            single.add_statement(*item)
+        assert many.n_quads() == single.n_quads()
+        for item in items[::2]:
+            many.remove_statement(*item)
+            single.remove_statement(*item)
+        assert many.n_quads() == single.n_quads()
+
+
 def test_bulk_costs_three_quads_per_statement(projection: RdfProjection) -> None:
     def row(place: int) -> tuple[str, Statement, list[Evidence]]:
         statement = Statement(f"F{place}", "insures", Entity(f"E{place}"))
         return statement.id, statement, [evidence(statement, 100 * place, "table/1")]
 
-    count = 20_001  # more than one batch
+    count = 50_001  # more than one batch
     assert projection.add_statements(row(place) for place in range(count)) == count
     assert len(projection) == 3 * count
 

@@ -7,7 +7,7 @@ import pytest
 
 from kb.document import Document, decode
 from kb.knowledge_base import KnowledgeBase
-from kb.search import TextIndex
+from kb.search import Reach, TextIndex
 
 
 def admit(base: KnowledgeBase, text: str, name: str) -> Document:
@@ -116,3 +116,50 @@ def test_an_index_left_unfinished_is_built_anew(base: KnowledgeBase) -> None:
             checkpoint.write_text(harm, encoding="utf-8")
         with KnowledgeBase.open(base.directory) as again:
             assert found(again, "words") == ["First words."]
+
+
+def test_a_title_that_the_query_names_comes_before_passages_full_of_its_words(
+    base: KnowledgeBase,
+) -> None:
+    admit(base, "\n\n".join(f"# River {n}\n\nWater, and hills." for n in range(30)), "rivers.md")
+    admit(base, "# Ann Lee and Ann Lee\n\nAnn Lee, Ann Lee.", "a.md")
+    admit(base, "# Ann Lee (poet)\n\nA poet of the north who wrote of rivers and hills.", "b.md")
+    for query in ("When was Ann Lee born?", "What did ANN LEE write?", "Ann Lee (poet)"):
+        assert base.search(query, 1)[0].title == "Ann Lee (poet)", query
+
+
+def test_a_name_inside_a_longer_name_is_not_named(base: KnowledgeBase) -> None:
+    admit(
+        base, "# Lee\n\nA river.\n\n# Ann Lee\n\nA poet.\n\n# Other\n\nAnn Lee of Lee, Ann.", "a.md"
+    )
+    titles = [hit.title for hit in base.search("Who was Ann Lee?", 3)]
+    assert titles[0] == "Ann Lee"
+
+
+def test_words_that_questions_are_made_of_find_nothing_beside_others(base: KnowledgeBase) -> None:
+    admit(base, "Who is who, and what is it that they did to whom?", "a.txt")
+    admit(base, "The cover of Nordwind is low.", "b.txt")
+    assert found(base, "What is the cover of Nordwind?") == ["The cover of Nordwind is low."]
+    assert found(base, "who and whom?") == ["Who is who, and what is it that they did to whom?"]
+
+
+def test_a_linked_search_finds_what_the_best_passage_names(base: KnowledgeBase) -> None:
+    admit(base, "# Red Dawn Rising\n\nA film that was directed by Ann Lee in Rome.", "a.md")
+    admit(base, "# Ann Lee (director)\n\nBorn on 3 May 1950.", "b.md")
+    admit(base, "# Rome\n\nA city on the Tiber.", "c.md")
+    admit(base, "# Films\n\nA film has a director, born or not.", "d.md")
+    question = "Where was the director of the film Red Dawn Rising born?"
+    assert [hit.title for hit in base.search(question, 4)] == [
+        "Red Dawn Rising", "Films", "Ann Lee (director)",
+    ]  # fmt: skip
+    linked = [hit.title for hit in base.search(question, 4, reach=Reach.LINKED)]
+    assert linked[:2] == ["Red Dawn Rising", "Ann Lee (director)"]
+    assert "Rome" in linked
+
+
+def test_a_linked_search_follows_no_passage_that_is_gone(base: KnowledgeBase) -> None:
+    gone = admit(base, "# Red Dawn Rising\n\nDirected by Ann Lee.", "a.md")
+    admit(base, "# Ann Lee\n\nBorn on 3 May 1950.", "b.md")
+    assert len(base.search("Red Dawn Rising", 4, reach=Reach.LINKED)) == 2
+    base.retract_document(gone.source_sha256)
+    assert base.search("Red Dawn Rising", 4, reach=Reach.LINKED) == ()

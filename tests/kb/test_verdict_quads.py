@@ -29,7 +29,7 @@ def recorded(
         yield (
             base,
             {
-                case.name: base.record_verdict(decide_case(case).certificate, receipt)
+                case.name: base.record_verdict(decide_case(case).certificate, receipt).digest
                 for case in CASES
             },
         )
@@ -182,7 +182,7 @@ def test_what_an_absence_takes_as_complete_is_named(
             ]
         },
     }
-    digest = base.record_verdict(json.dumps(form).encode(), {})
+    digest = base.record_verdict(json.dumps(form).encode(), {}).digest
     node = f"<{vocabulary.certificate_iri(base.namespace, digest)}>"
     (found,) = rows(
         base,

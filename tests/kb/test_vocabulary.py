@@ -24,6 +24,26 @@ def test_a_name_survives_its_iri(name: str) -> None:
     assert "/" not in iri.removeprefix(NAMESPACE)
 
 
+@given(
+    st.text(st.sampled_from("aZ0.:/?#@[]!%2é \x00\u3000\ufdd0\U0001f600_~()")).map(
+        lambda rest: f"http://{rest}"
+    )
+)
+def test_a_name_that_is_a_web_address_is_its_own_iri_where_it_can_be(name: str) -> None:
+    iri = vocabulary.entity_iri(NAMESPACE, name)
+    NamedNode(iri)
+    assert iri == name or iri.startswith(NAMESPACE)
+    assert vocabulary.entity_name(NAMESPACE, iri) == name
+
+
+def test_an_address_in_the_namespace_is_no_name_of_its_own() -> None:
+    assert vocabulary.entity_iri(NAMESPACE, "http://else.example/A#b") == "http://else.example/A#b"
+    assert vocabulary.entity_name(NAMESPACE, "https://example.org/Acme") == "Acme"
+    inside = vocabulary.entity_iri(NAMESPACE, "https://example.org/Acme")
+    assert inside != "https://example.org/Acme"
+    assert vocabulary.entity_name(NAMESPACE, inside) == "https://example.org/Acme"
+
+
 @given(names, names)
 def test_two_names_have_two_iris(left: str, right: str) -> None:
     assume(left != right)
@@ -88,7 +108,7 @@ def test_namespaces_end_in_slash_or_hash(namespace: str) -> None:
     "iri",
     [
         "https://example.org/",
-        "https://else.example/Acme",
+        "urn:else:Acme",
         "https://example.org/a b",
         "https://example.org/M%c3%bcller",
         "https://example.org/%FF",

@@ -98,6 +98,12 @@ class Shelf:
                 return Candidates((), ("Nordwand (A page)",))
         return Candidates()
 
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:
+        """Know one candidate that was refused."""
+        if (dimension, entity) == ("weight", "Nordwind"):
+            return ("'heavy' is no quantity of weight (letter, line 3)",)
+        return ()
+
     def decide(self, rules: str, goal: str, **options: Any) -> Decision:
         """Decide a goal from the shelf."""
         return decide(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from horn_strategies import Problem, problems
 from hypothesis import given
 
-from reasoner.derivation import derivation, minimal_support, trace
-from reasoner.engines.linear import GIVEN, fire
+from reasoner.derivation import certify, derivation, minimal_support, trace
+from reasoner.engines.linear import GIVEN, UNDERIVED, fire, focus
+from reasoner.errors import EngineTimedOut
 from reasoner.horn import HornProgram, horn_program
+from reasoner.supports import supports
 
 
 @given(problems())
@@ -28,7 +32,8 @@ def test_dropping_any_unit_from_a_minimal_certificate_breaks_it(problem: Problem
 @given(problems())
 def test_support_is_that_of_the_plain_deletion_loop(problem: Problem) -> None:
     firing = fire(problem.program)
-    support = minimal_support(problem.program, problem.goal, problem.loose, firing=firing)
+    found = certify(problem.program, problem.goal, problem.loose, firing=firing)
+    support = found and found.support
     if support is None:
         return
     steps = trace(problem.program, firing, problem.goal)
@@ -136,3 +141,72 @@ def test_units_both_ways_share_are_found_indispensable() -> None:
     support = minimal_support(_diamonds(length), length)
     assert support is not None
     assert len(support) == length + 1
+
+
+@given(problems())
+def test_a_certificate_is_its_support_and_the_derivation_from_it(problem: Problem) -> None:
+    found = certify(problem.program, problem.goal, problem.loose)
+    if found is None:
+        assert fire(problem.program).clauses[problem.goal] == UNDERIVED
+        return
+    assert found.steps == derivation(problem.program, problem.goal, found.support)
+
+
+@given(problems())
+def test_a_focus_brings_the_closure_of_its_part(problem: Problem) -> None:
+    part = focus(problem.program, problem.goal)
+    again = fire(part.program)
+    assert np.array_equal(part.firing.clauses, again.clauses)
+    assert np.array_equal(part.firing.order, again.order)
+
+
+def _woven(units: int, seed: int) -> tuple[HornProgram, int]:
+    """Two ways to each atom, each from two of the atoms below it: drops hit much."""
+    rng = random.Random(seed)
+    atoms = 2 * units
+    clauses = [(atom, [atoms + atom]) for atom in range(units)]
+    for atom in range(units, atoms):
+        clauses += [(atom, [rng.randrange(max(0, atom - 20), atom) for _ in "ab"]) for _ in "ab"]
+    return horn_program(atoms + units, clauses, range(atoms, atoms + units)), atoms - 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_dropping_together_leaves_what_the_plain_loop_leaves(seed: int) -> None:
+    program, goal = _woven(120, seed)
+    steps = trace(program, fire(program), goal)
+    kept = {step.atom for step in steps if step.clause == GIVEN}
+    for unit in sorted(kept, reverse=True):
+        if fire(program, given=sorted(kept - {unit})).clauses[goal] != UNDERIVED:
+            kept -= {unit}
+    assert minimal_support(program, goal) == tuple(sorted(kept))
+
+
+class _After:
+    """A clock that passes the deadline at the given question."""
+
+    def __init__(self, questions: int) -> None:
+        self.left = questions
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+def test_a_deadline_stops_inside_one_call_and_never_changes_a_certificate() -> None:
+    program, goal = _woven(2_000, 1)
+    patient = _After(10**9)
+    whole = certify(program, goal, expired=patient)
+    asked = 10**9 - patient.left
+    assert asked > 20, "long loops ask for the deadline again and again"
+    for questions in range(0, asked, 3):
+        with pytest.raises(EngineTimedOut):
+            certify(program, goal, expired=_After(questions))
+    assert certify(program, goal, expired=_After(asked)) == whole
+
+
+def test_an_enumeration_stopped_at_its_deadline_says_so() -> None:
+    program, goal = _woven(300, 2)
+    some = supports(program, goal, expired=_After(40))
+    assert not some.complete
+    none = supports(program, goal, expired=_After(0))
+    assert (none.found, none.complete) == ((), False)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reasoner.engines import linear
+from reasoner.engines.layout import RENUMBER_FROM, Layout, is_scattered
 from reasoner.engines.linear import GIVEN, UNDERIVED, Firing, Form, fire, focus
 from reasoner.horn import HornProgram, horn_program
 
@@ -114,4 +115,58 @@ def test_large_programs_run_on_arrays() -> None:
     size = linear.LOAD_KERNEL_FROM // 2
     chain = horn_program(size + 1, [(atom + 1, [atom]) for atom in range(size)], [0])
     assert len(fire(chain).order) == size + 1
-    assert "tails of arrays" in chain.indexes
+    assert "layout" in chain.indexes
+
+
+def _scattered_program(seed: int) -> HornProgram:
+    """A chain with joins and side ways, its atoms numbered at random, some named by no clause."""
+    count = RENUMBER_FROM + 1_000
+    names = np.random.default_rng(seed).permutation(count).tolist()
+    rng = random.Random(seed)
+    clauses = []
+    for step in range(1, count - 500):
+        others = [names[max(0, step - rng.randrange(1, 50))] for _ in range(rng.randrange(3))]
+        clauses.append((names[step], [names[step - 1], *others]))
+        if rng.randrange(4) == 0:
+            clauses.append((names[step - rng.randrange(step)], [names[step]]))
+    return horn_program(count, clauses, sorted([names[0], *names[-300:-290]]))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_numbering_anew_changes_nothing(seed: int) -> None:
+    program = _scattered_program(seed)
+    assert is_scattered(program)
+    whole = fire(program, form=Form.ARRAYS)
+    layout = program.indexes["layout"]
+    assert isinstance(layout, Layout)
+    assert layout.numbers is not None
+    assert _same(whole, fire(program, form=Form.LISTS))
+    goal = int(whole.order[len(whole.order) // 2])
+    some = program.given.tolist()[1:] + [int(whole.order[100])]
+    for given_atoms in (None, some):
+        one, other = (
+            fire(program, given=given_atoms, goal=goal, form=form)
+            for form in (Form.ARRAYS, Form.LISTS)
+        )
+        assert _same(one, other)
+    one_part, other_part = (focus(program, goal, form=f) for f in (Form.ARRAYS, Form.LISTS))
+    assert np.array_equal(one_part.atoms, other_part.atoms)
+    assert np.array_equal(one_part.clauses, other_part.clauses)
+
+
+def test_atoms_numbered_as_clauses_name_them_keep_their_numbers() -> None:
+    count = RENUMBER_FROM + 1
+    chain = horn_program(count, [(atom + 1, [atom]) for atom in range(count - 1)], [0])
+    fire(chain, form=Form.ARRAYS)
+    layout = chain.indexes["layout"]
+    assert isinstance(layout, Layout)
+    assert layout.numbers is None
+
+
+@pytest.mark.parametrize("length", [254, 255, 256, 257, 70_000])
+def test_long_tails_are_counted_whole(length: int) -> None:
+    clauses = [(length, list(range(length))), (length + 1, [0] * length), (length + 2, [length])]
+    for missing in (-1, 0, length - 1):
+        given_atoms = [atom for atom in range(length) if atom != missing]
+        program = horn_program(length + 3, clauses, given_atoms)
+        assert _same(fire(program, form=Form.ARRAYS), fire(program, form=Form.LISTS))

@@ -242,3 +242,28 @@ def test_reading_and_checking_report_together() -> None:
 
 def test_warnings_do_not_stop_a_policy() -> None:
     assert parse_policy("p(X) :- q(X, Y).", name="x").clauses
+
+
+def test_a_finding_stands_at_its_atom() -> None:
+    text = """% q(X) is no body
+p(X) :- r(X, "q(X)"), % q(X)
+  not q(X).
+path(X, Y) :- edge(X, Y).
+path(X, Y) :- edge(X, Z),
+  path(Z, Y).
+waits(X) :- r(X, _), after(X).
+after(X) :- waits(X).
+two(X) :- r(X, _), insurred_supplier(X).
+insured_supplier(X) :- r(X, _), same(X).
+same(X) :- r(X, _), same(X).
+"""
+    policy, _ = read_policy(text, name="p")
+    places = {(one.code, one.line, one.column) for one in check_policy(policy)}
+    assert {
+        ("open", 3, 7),
+        ("right_recursion", 6, 3),
+        ("never_fires", 7, 22),
+        ("never_fires", 8, 13),
+        ("undefined", 9, 20),
+        ("never_fires", 11, 21),
+    } <= places

@@ -337,4 +337,21 @@ high(B) :- height(B, H), H >= 3.
     with pytest.raises(PolicyRejected) as rejected:
         parse_policy(text, name="p")
     found = [(one.line, one.column, one.message) for one in rejected.value.findings]
-    assert found == [(1, 28, "a full stop is missing after this")]
+    message = "a full stop is missing after this"
+    assert found == [(1, 28, message), (3, 30, message)]
+
+
+def test_a_missing_full_stop_hides_no_errors_of_the_next_statement() -> None:
+    text = """a(X) :- b(X),
+  c(X)
+%! rule: second
+%! cite: here
+d(X) :- e(X, f(Y.
+g(X) :- h(X
+i(X) :- j(X)
+k(X) :- "x" < .
+"""
+    with pytest.raises(PolicyRejected) as rejected:
+        parse_policy(text, name="p")
+    places = [(one.line, one.column) for one in rejected.value.findings]
+    assert places == [(2, 7), (5, 17), (7, 1), (7, 13), (8, 15)]

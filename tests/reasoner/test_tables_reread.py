@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb.document import Document, decode
 from kb.statement import Evidence, Statement
@@ -16,9 +18,10 @@ from reasoner.certificate import canonical_bytes
 from reasoner.decide import Decision, Request, decide
 from reasoner.facts import Fact, FactBase, facts_of
 from reasoner.policy import parse_atom, parse_policy
+from reasoner.retraction import Retraction
 from reasoner.sources import Candidates, SourceRecord, StatementRecord
 from reasoner.verdict import Verdict
-from reasoner.verify import Texts, table_spans, verify_bytes
+from reasoner.verify import Texts, is_row_start, table_rows, table_spans, verify_bytes
 
 POLICY = """
 closed(sanctioned_by/2, "sanctions-list.csv").
@@ -39,6 +42,9 @@ class Tables:
     fact_sources: tuple[str, ...] = ()
     functional: frozenset[str] = frozenset()
     disjoint: frozenset[tuple[str, str]] = frozenset()
+
+    def refused(self, dimension: str, entity: str) -> tuple[str, ...]:  # noqa: ARG002  # protocol
+        return ()
 
     def statement(self, statement_id: str) -> StatementRecord:
         """Give a row's statement."""
@@ -80,10 +86,17 @@ def world(sanctions: str = LIST) -> tuple[FactBase, Tables]:
     return FactBase(facts), Tables(documents, statements, texts)
 
 
-def clear(name: str, sanctions: str = LIST) -> tuple[Decision, Tables]:
-    """Decide whether a supplier is clear."""
+def clear(
+    name: str, sanctions: str = LIST, retracted: str | None = None
+) -> tuple[Decision, Tables]:
+    """Decide whether a supplier is clear, perhaps without a row of a table."""
     facts, sources = world(sanctions)
-    request = Request(parse_atom(f'clear("{name}")'), datetime.date(2026, 1, 1))
+    found = () if retracted is None else facts.match(parse_atom(retracted), None)
+    request = Request(
+        parse_atom(f'clear("{name}")'),
+        datetime.date(2026, 1, 1),
+        retractions=tuple(Retraction(fact.leaf, fact.atom) for fact in found),
+    )
     policy = parse_policy(POLICY, name="policy.lp")
     return decide(request, policy=policy, facts=facts, sources=sources, engine="linear"), sources
 
@@ -103,6 +116,22 @@ def test_a_listed_name_is_not_clear() -> None:
     decision, _ = clear("Evil Corp")
     assert decision.verdict is Verdict.ABSTAINED
     assert [item.atom for item in decision.open] == ['not sanctioned_by("Evil Corp", _)']
+
+
+def test_a_retracted_row_does_not_count_and_is_declared() -> None:
+    decision, sources = clear("Evil Corp", retracted='sanctioned_by("Evil Corp", "EU")')
+    assert decision.verdict is Verdict.CERTIFIED
+    certificate = json.loads(decision.certificate)
+    (lookup,) = certificate["witness"]["lookups"]
+    assert (lookup["answers"], lookup["basis"]) == ([], "table")
+    (retraction,) = certificate["retractions"]
+    assert retraction["atom"] == 'sanctioned_by("Evil Corp", "EU")'
+    del certificate["retractions"]
+    report = verify_bytes(canonical_bytes(certificate), sources.texts)
+    assert report.rejection == "LOOKUP_MISMATCH"
+    certificate["retractions"] = [{**retraction, "atom": 'sanctioned_by("Worse, Ltd", "UK")'}]
+    report = verify_bytes(canonical_bytes(certificate), sources.texts)
+    assert report.rejection == "LOOKUP_MISMATCH"
 
 
 def test_an_emptied_lookup_is_found_out_by_the_table() -> None:
@@ -180,3 +209,18 @@ def test_a_table_that_declares_nothing_stays_a_declaration() -> None:
     assert [item["basis"] for item in certificate["witness"]["lookups"]] == ["declared"]
     report = verify_bytes(decision.certificate, sources.texts)
     assert any("as declared" in item for item in report.trusted)
+
+
+@given(
+    st.text(alphabet='a,;"\n \t|', max_size=40),
+    st.sampled_from([",", ";", "\t", "|"]),
+)
+def test_a_row_begins_exactly_where_reading_from_the_top_begins_one(
+    text: str, delimiter: str
+) -> None:
+    rows = list(table_rows(text, delimiter))
+    begins = {start for start, _, _ in rows}
+    found = {at for at in range(len(text) + 2) if is_row_start(text, delimiter, at)}
+    assert found == begins
+    for start, end, cells in rows:
+        assert next(table_rows(text, delimiter, start)) == (start, end, cells)

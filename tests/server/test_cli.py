@@ -15,6 +15,7 @@ import pytest
 from live_server import DOCUMENTS, POLICY, POLICY_TESTS
 
 from server.__main__ import main
+from server.cli.local import named_bases
 
 FACTS = """\
 liability_cover(acme, @quantity("5000000 EUR")).
@@ -403,8 +404,121 @@ def test_a_batch_with_a_bad_file_exits_1_and_names_it(kb: Path, files: Path, run
     assert outcome.json["rejected"] == 1
     assert outcome.json["statements_inserted"] == 0
     bad = [one for one in outcome.json["documents"] if "rejected" in one]
-    assert bad[0]["file"] == "empty.txt"
-    assert "rejected  empty.txt" in run("ingest", "--kb", kb, files / "documents").out
+    path = files / "documents" / "empty.txt"
+    assert bad[0]["file"] == str(path)
+    assert f"rejected  {path}" in run("ingest", "--kb", kb, files / "documents").out
+
+
+def test_files_of_one_name_are_told_apart(kb: Path, files: Path, run: Run) -> None:
+    for folder, text in (("a", "Some Ltd is certified under ISO 9001."), ("b", "")):
+        (files / folder).mkdir()
+        (files / folder / "x.txt").write_text(text)
+    outcome = run("ingest", "--kb", kb, files / "b", files / "a")
+    assert f"admitted  {files / 'a' / 'x.txt'}" in outcome.out
+    assert f"rejected  {files / 'b' / 'x.txt'}" in outcome.out
+
+
+def test_a_link_that_leads_nowhere_is_told(kb: Path, files: Path, run: Run) -> None:
+    link = files / "documents" / "gone.txt"
+    link.symlink_to(files / "nowhere.txt")
+    for given in (files / "documents", link):
+        outcome = run("ingest", "--kb", kb, given)
+        assert outcome.code == 1
+        assert f"rejected  {link}" in outcome.out
+        assert f"a link to {files / 'nowhere.txt'}, which is not there" in outcome.out
+
+
+def test_what_no_pack_reads_is_hinted_at(kb: Path, files: Path, run: Run) -> None:
+    poem = files / "poem.txt"
+    poem.write_text("The fog comes on little cat feet.")
+    outcome = run("ingest", "--kb", kb, poem)
+    assert outcome.code == 0
+    assert "supplier (Supplier onboarding)" in outcome.err
+    assert "proofweave pack new" in outcome.err
+    assert "\n" not in outcome.err.strip()
+    assert "pack new" in run("ingest", "--kb", kb, poem, "--json").json["hint"]
+    known = run("ingest", "--kb", kb, files / "documents", poem, "--json")
+    assert known.json["hint"] is None
+
+
+def test_rdf_is_not_read_as_prose(kb: Path, files: Path, run: Run) -> None:
+    (files / "a.ttl").write_text("<a:b> <a:c> <a:d> .")
+    assert "proofweave import a.ttl" in run("ingest", "--kb", kb, files / "a.ttl").out
+
+
+FILMS = """\
+@prefix f: <http://films.example/> .
+@prefix p: <http://terms.example/p#> .
+f:Acme_GmbH p:liability_cover 7000000 ; p:certified_under "ISO 9001" ; p:liability_covr 5 .
+f:Broken p:x "open .
+f:Acme_GmbH p:nickname "Ace"@en .
+"""
+
+
+def test_rdf_is_imported_and_what_is_refused_is_told(kb: Path, files: Path, run: Run) -> None:
+    file = files / "acme.ttl"
+    file.write_text(FILMS)
+    mapping = files / "m.yaml"
+    mapping.write_text("dimensions: {liability_cover: {kind: quantity, unit: EUR}}")
+    options = ("--entities", "http://films.example/", "--mapping", mapping, "--kb", kb)
+    first = run("import", file, *options)
+    assert first.code == 0
+    assert "2 statements new, 0 known before, 3 refused" in first.out
+    assert (
+        "for <http://terms.example/p#liability_covr>; the nearest is liability_cover" in first.out
+    )
+    assert "(line 4)" in first.out
+    assert "--define" in first.out
+    again = run("import", file, *options, "--define", "--language", "en", "--json").json
+    assert (again["statements_inserted"], again["statements_known"]) == (2, 2)
+    assert again["defined_dimensions"] == ["liability_covr", "nickname"]
+    assert [each["lines"] for each in again["refused"]] == [[4]]
+    question = ("prove", "--kb", kb, "--policy", "onboarding", 'eligible("Acme GmbH")')
+    proof = run(*question)
+    assert proof.code == 0
+    assert "acme, line 3" in proof.out
+    plain = files / "plain.data"
+    plain.write_text(FILMS)
+    assert run("import", plain, "--kb", kb).code == 2
+    assert run("import", plain, "--kb", kb, "--format", "turtle").code == 0
+
+
+def test_what_only_rdf_has_is_refused_of_a_table(kb: Path, files: Path, run: Run) -> None:
+    table = files / "register.csv"
+    table.write_text("name,liability_cover\nNew Ltd,7000000 EUR\n")
+    outcome = run("import", table, "--kb", kb, "--define")
+    assert outcome.code == 2
+    assert "register.csv is read as a table" in outcome.err
+    outcome = run("import", table, "--kb", kb, "--entities", "films")
+    assert "'films' is no beginning of an IRI" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("serve", "--kb", "kb", "--port", "99999"),
+        ("serve", "--kb", "kb", "--http-port", "-1"),
+        ("log", "verify", "--server", "localhost:99999"),
+    ],
+)
+def test_a_port_out_of_range_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
+    outcome = run(*arguments)
+    assert outcome.code == 2
+    assert "port" in outcome.err
+    assert "65535" in outcome.err or "greater than or equal to 0" in outcome.err
+
+
+def test_two_knowledge_bases_of_one_name_are_refused(files: Path, run: Run) -> None:
+    for folder in ("one", "two"):
+        assert run("init", files / folder / "kb", "--pack", "supplier").code == 0
+    one, two = files / "one" / "kb", files / "two" / "kb"
+    outcome = run("serve", "--kb", one, "--kb", two)
+    assert outcome.code == 2
+    assert f"{one} and {two} are both 'kb'; write NAME={two}" in outcome.err
+    outcome = run("serve", "--kb", f"a={one}", "--kb", f"b={one}")
+    assert outcome.code == 2
+    assert "is both 'a' and 'b'" in outcome.err
+    assert named_bases({"kb": one}, [str(one), f"other={two}"]) == {"kb": one, "other": two}
 
 
 def test_a_table_is_imported(kb: Path, files: Path, run: Run) -> None:

@@ -66,6 +66,41 @@ def test_errors_keep_their_reason(
     assert response.json()["error"]["reason"] == reason
 
 
+@pytest.mark.parametrize(
+    ("method", "body", "says"),
+    [
+        (
+            "ReasoningService/ProveGoal",
+            '{"gaol": {}, "goal": {"polcy": "a", "validOn": "2026-03-01"}}',
+            "gaol is no field of ProveGoalRequest; nearest: goal; "
+            "goal.polcy is no field of Goal; nearest: policy",
+        ),
+        (
+            "KnowledgeService/DefineDimension",
+            '{"dimension": {"taxonomy": [{"child": "a", "paernt": "b"}]}}',
+            "dimension.taxonomy[0].paernt is no field of TaxonomyEdge; nearest: parent",
+        ),
+        ("ReasoningService/ProveGoal", '{"x": 1}', "x is no field of ProveGoalRequest; expected"),
+        ("ReasoningService/ProveGoal", '{"goal": []}', "goal is a list; expected an object"),
+        ("ReasoningService/ProveGoal", "[]", "the body is a list; expected an object"),
+        ("ReasoningService/ProveGoal", "{", "the body is no JSON"),
+        ("ReasoningService/ProveGoal", b'{"\xff": 1}', "the body is no JSON in UTF-8"),
+        ("ReasoningService/ProveGoal", '{"a":' * 100_000, "the body is no JSON"),
+        ("ReasoningService/ProveGoal", '{"goal": {"goal": 3}}', "the body is no ProveGoalRequest"),
+        ("ReasoningService/ProveGoal", '{"goal": {}, "goal": {}}', "duplicate key"),
+        ("KnowledgeService/DefineDimension", '{"dimension": {"kind": "X"}}', "enum value X"),
+    ],
+)
+def test_a_body_that_is_no_request_is_told_in_one_line(
+    web: TestClient, method: str, body: str | bytes, says: str
+) -> None:
+    response = web.post(f"/v1/{method}", content=body)
+    error = response.json()["error"]
+    assert (response.status_code, error["reason"]) == (400, "REQUEST_REJECTED")
+    assert says in error["message"]
+    assert "\n" not in error["message"]
+
+
 def test_sparql_is_answered(web: TestClient) -> None:
     query = "SELECT ?s { ?s ?p ?o } LIMIT 1"
     for path in ("/sparql", "/knowledgeBases/kb/sparql"):

@@ -302,6 +302,19 @@ def test_passages_are_searched(live: Live) -> None:
     assert any("Acme GmbH" in hit.text for hit in hits)
 
 
+def test_passages_are_searched_as_far_as_asked(empty: Live) -> None:
+    pages = b"# Red Dawn\n\nDirected by Ann Lee.\n\n# Ann Lee\n\nBorn in Ulm."
+    send(empty.services, {"a.md": pages})
+    found = {}
+    for reach in (0, knowledge_pb2.SEARCH_REACH_NAMED, knowledge_pb2.SEARCH_REACH_LINKED):
+        request = knowledge_pb2.SearchPassagesRequest(query="Who made Red Dawn?", reach=reach)
+        hits = empty.services.knowledge.SearchPassages(request).hits
+        found[reach] = [hit.title for hit in hits]
+    assert list(found.values()) == [["Red Dawn"], ["Red Dawn"], ["Red Dawn", "Ann Lee"]]
+    with pytest.raises(grpc.RpcError, match="expected NAMED or LINKED"):
+        empty.services.knowledge.SearchPassages(knowledge_pb2.SearchPassagesRequest(reach=7))  # type: ignore[arg-type]
+
+
 def test_the_log_holds(live: Live) -> None:
     response = live.services.knowledge.VerifyLog(knowledge_pb2.VerifyLogRequest())
     assert int(response.revision) > 0

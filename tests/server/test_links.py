@@ -106,3 +106,35 @@ def test_a_link_is_withdrawn_when_the_use_that_agreed_is(wiki: Live) -> None:
     wiki.services.knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=name))
     request = knowledge_pb2.ListStatementsRequest(dimension="same_as")
     assert not wiki.services.knowledge.ListStatements(request).statements
+
+
+def test_a_withdrawn_link_returns_with_what_it_needs(wiki: Live) -> None:
+    """Withdrawn because of a namesake, or of the use that agreed: it comes back when that goes."""
+    send(wiki.services, {"c.json": corpus(FILM), "d.json": corpus(DIRECTOR)})
+    proof = ask(wiki)
+    assert proof.verdict == common_pb2.VERDICT_CERTIFIED
+    outcomes, withdrawn = send(wiki.services, {"e.json": corpus(FILMMAKER)})
+    assert withdrawn.links_withdrawn == 1
+    assert ask(wiki).verdict == common_pb2.VERDICT_ABSTAINED
+    knowledge = wiki.services.knowledge
+    name = outcomes[0].admitted.document.name
+    knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=name))
+    assert ask(wiki).certificate_content == proof.certificate_content
+    outcomes, _ = send(wiki.services, {"c.json": corpus(FILM)})
+    film = outcomes[0].admitted.document.name
+    knowledge.RetractDocument(knowledge_pb2.RetractDocumentRequest(name=film))
+    assert ask(wiki).verdict == common_pb2.VERDICT_ABSTAINED
+    _, again = send(wiki.services, {"c.json": corpus(FILM)})
+    assert again.links_asserted == 1
+    assert ask(wiki).certificate_content == proof.certificate_content
+    assert knowledge.VerifyLog(knowledge_pb2.VerifyLogRequest()).log_head
+
+
+def test_a_link_that_somebody_retracted_does_not_return(wiki: Live) -> None:
+    send(wiki.services, {"c.json": corpus(FILM, DIRECTOR)})
+    request = knowledge_pb2.ListStatementsRequest(dimension="same_as")
+    (link,) = wiki.services.knowledge.ListStatements(request).statements
+    wiki.services.knowledge.RetractStatement(knowledge_pb2.RetractStatementRequest(name=link.name))
+    send(wiki.services, {"c.json": corpus(FILM, DIRECTOR)})
+    assert not wiki.services.knowledge.ListStatements(request).statements
+    assert ask(wiki).verdict == common_pb2.VERDICT_ABSTAINED

@@ -3,61 +3,22 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 import httpx
 import pytest
-import uvicorn
+from live_sparql import insurances, newest, served
 
 from kb.errors import KnowledgeError
-from kb.query_pool import QueryBudget
-from kb.rdf import RdfProjection
-from kb.statement import Entity, Evidence, Statement
-from server.sparql import MAX_REQUEST_BYTES, QueryFunction, sparql_app
+from server.sparql import MAX_REQUEST_BYTES
 
-SOURCE = "ab" * 32
 ALL = "SELECT ?y WHERE { e:Nordwind d:insures ?y }"
-
-
-@contextmanager
-def served(query: QueryFunction) -> Iterator[httpx.Client]:
-    server = uvicorn.Server(
-        uvicorn.Config(sparql_app(query), log_level="warning", lifespan="off", ws="none")
-    )
-    listener = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        deadline = time.monotonic() + 10
-        while not server.started and time.monotonic() < deadline:
-            time.sleep(0.01)
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with httpx.Client(base_url=address, timeout=20) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
-    budget = QueryBudget(milliseconds=3000, rows=1000)
-    with RdfProjection(None, "https://example.org/", budget=budget, workers=1) as projection:
-        for place, name in enumerate(("Acme", "Müller & Söhne")):
-            statement = Statement("Nordwind", "insures", Entity(name))
-            quote = f"Nordwind insures {name}."
-            start = 100 * place
-            evidence = Evidence(
-                statement.id, SOURCE, "cd" * 32, start, start + len(quote), quote, "test/1"
-            )
-            projection.add_statement(statement.id, statement, [evidence])
-        with served(projection.query) as made:
-            yield made
+    with insurances() as projection, served(newest(projection)) as made:
+        yield made
 
 
 def values(response: httpx.Response) -> list[str]:

@@ -46,6 +46,31 @@ EXPORT_FORMAT_TEXT: ExportFormat.ValueType  # 3
 """Readable text of the proof."""
 Global___ExportFormat: _TypeAlias = ExportFormat  # noqa: Y015
 
+class _Outcome:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _OutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Outcome.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    OUTCOME_UNSPECIFIED: _Outcome.ValueType  # 0
+    """Not proved again."""
+    OUTCOME_STANDS: _Outcome.ValueType  # 1
+    """The verdict stays, by another support or another version."""
+    OUTCOME_FALLS: _Outcome.ValueType  # 2
+    OUTCOME_UNKNOWN: _Outcome.ValueType  # 3
+    """Could not be proved again; the problem says why."""
+
+class Outcome(_Outcome, metaclass=_OutcomeEnumTypeWrapper): ...
+
+OUTCOME_UNSPECIFIED: Outcome.ValueType  # 0
+"""Not proved again."""
+OUTCOME_STANDS: Outcome.ValueType  # 1
+"""The verdict stays, by another support or another version."""
+OUTCOME_FALLS: Outcome.ValueType  # 2
+OUTCOME_UNKNOWN: Outcome.ValueType  # 3
+"""Could not be proved again; the problem says why."""
+Global___Outcome: _TypeAlias = Outcome  # noqa: Y015
+
 class _ChangeKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -83,6 +108,8 @@ class Certificate(_message.Message):
     STEP_COUNT_FIELD_NUMBER: _builtins.int
     STATEMENT_COUNT_FIELD_NUMBER: _builtins.int
     OPEN_COUNT_FIELD_NUMBER: _builtins.int
+    ASSUMPTIONS_FIELD_NUMBER: _builtins.int
+    RETRACTIONS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """knowledgeBases/{kb}/certificates/{sha256}"""
     sha256: _builtins.str
@@ -99,6 +126,14 @@ class Certificate(_message.Message):
     def policies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """policies/{id}@{version}"""
 
+    @_builtins.property
+    def assumptions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Taken for granted by the request."""
+
+    @_builtins.property
+    def retractions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Left out by the request."""
+
     def __init__(
         self,
         *,
@@ -114,10 +149,12 @@ class Certificate(_message.Message):
         step_count: _builtins.int = ...,
         statement_count: _builtins.int = ...,
         open_count: _builtins.int = ...,
+        assumptions: _abc.Iterable[_builtins.str] | None = ...,
+        retractions: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "goal", b"goal", "name", b"name", "open_count", b"open_count", "policies", b"policies", "question", b"question", "sha256", b"sha256", "size", b"size", "statement_count", b"statement_count", "step_count", b"step_count", "valid_on", b"valid_on", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumptions", b"assumptions", "code", b"code", "goal", b"goal", "name", b"name", "open_count", b"open_count", "policies", b"policies", "question", b"question", "retractions", b"retractions", "sha256", b"sha256", "size", b"size", "statement_count", b"statement_count", "step_count", b"step_count", "valid_on", b"valid_on", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -374,6 +411,242 @@ class ExportCertificateResponse(_message.Message):
 Global___ExportCertificateResponse: _TypeAlias = ExportCertificateResponse  # noqa: Y015
 
 @_typing.final
+class ListStepsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    STEP_FIELD_NUMBER: _builtins.int
+    DEPTH_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The certificate."""
+    step: _builtins.str
+    """Id of the step to begin with, `s12`; empty: the steps of the answers."""
+    depth: _builtins.int
+    """How many levels of premises below it; 0: all."""
+    page_size: _builtins.int
+    page_token: _builtins.str
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        step: _builtins.str = ...,
+        depth: _builtins.int = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "name", b"name", "page_size", b"page_size", "page_token", b"page_token", "step", b"step"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListStepsRequest: _TypeAlias = ListStepsRequest  # noqa: Y015
+
+@_typing.final
+class ListedStep(_message.Message):
+    """A step with its place in what was asked for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEP_FIELD_NUMBER: _builtins.int
+    DEPTH_FIELD_NUMBER: _builtins.int
+    CUT_FIELD_NUMBER: _builtins.int
+    depth: _builtins.int
+    """Levels below the step that was asked for, the fewest."""
+    cut: _builtins.bool
+    """Its premises lie below the depth that was asked for."""
+    @_builtins.property
+    def step(self) -> _common_pb2.ProofStep: ...
+    def __init__(
+        self,
+        *,
+        step: _common_pb2.ProofStep | None = ...,
+        depth: _builtins.int = ...,
+        cut: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["step", b"step"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cut", b"cut", "depth", b"depth", "step", b"step"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListedStep: _TypeAlias = ListedStep  # noqa: Y015
+
+@_typing.final
+class ListStepsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEPS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    STEP_COUNT_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    step_count: _builtins.int
+    """Steps in the whole certificate."""
+    @_builtins.property
+    def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___ListedStep]:
+        """By depth, then by number; each step once."""
+
+    def __init__(
+        self,
+        *,
+        steps: _abc.Iterable[Global___ListedStep] | None = ...,
+        next_page_token: _builtins.str = ...,
+        step_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "step_count", b"step_count", "steps", b"steps"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListStepsResponse: _TypeAlias = ListStepsResponse  # noqa: Y015
+
+@_typing.final
+class StreamDependentsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    RECHECK_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    subject: _builtins.str
+    """A source (digest, resource name, title or file name), a statement (`st:...` or resource name)
+    or a policy (policies/{id}@{version}, or policies/{id} for all its versions).
+    """
+    recheck: _builtins.bool
+    """Prove each again, from what is known now, without it; a policy is replaced by the newest other
+    version, if there is one.
+    """
+    @_builtins.property
+    def budget(self) -> _common_pb2.Budget:
+        """For each goal that is proved again."""
+
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        recheck: _builtins.bool = ...,
+        budget: _common_pb2.Budget | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "parent", b"parent", "recheck", b"recheck", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamDependentsRequest: _TypeAlias = StreamDependentsRequest  # noqa: Y015
+
+@_typing.final
+class StreamDependentsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    DEPENDENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def start(self) -> Global___DependentsStart: ...
+    @_builtins.property
+    def dependent(self) -> Global___Dependent: ...
+    def __init__(
+        self,
+        *,
+        start: Global___DependentsStart | None = ...,
+        dependent: Global___Dependent | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "dependent", b"dependent", "start", b"start"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "dependent", b"dependent", "start", b"start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["start", "dependent"]  # noqa: Y015
+    _WhichOneofArgType_content: _TypeAlias = _typing.Literal["content", b"content"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_content) -> _WhichOneofReturnType_content | None: ...
+
+Global___StreamDependentsResponse: _TypeAlias = StreamDependentsResponse  # noqa: Y015
+
+@_typing.final
+class DependentsStart(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """What was understood: `source`, `statement` or `policy`."""
+    name: _builtins.str
+    """Its full name."""
+    count: _builtins.int
+    """How many decisions rest on it."""
+    title: _builtins.str
+    """Title of a source, where it is known."""
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        name: _builtins.str = ...,
+        count: _builtins.int = ...,
+        title: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "kind", b"kind", "name", b"name", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DependentsStart: _TypeAlias = DependentsStart  # noqa: Y015
+
+@_typing.final
+class Dependent(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECISION_FIELD_NUMBER: _builtins.int
+    STATEMENTS_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    OPEN_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    outcome: Global___Outcome.ValueType
+    verdict: _common_pb2.Verdict.ValueType
+    """What it would be: set with STANDS and FALLS."""
+    code: _common_pb2.AbstentionCode.ValueType
+    detail: _builtins.str
+    """What else changes for a verdict that stands: absences that no source would show any more."""
+    @_builtins.property
+    def decision(self) -> Global___RecordedDecision: ...
+    @_builtins.property
+    def statements(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Statements of the certificate that connect it with the subject."""
+
+    @_builtins.property
+    def open(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.OpenRequirement]: ...
+    @_builtins.property
+    def problem(self) -> _common_pb2.Problem: ...
+    def __init__(
+        self,
+        *,
+        decision: Global___RecordedDecision | None = ...,
+        statements: _abc.Iterable[_builtins.str] | None = ...,
+        outcome: Global___Outcome.ValueType = ...,
+        verdict: _common_pb2.Verdict.ValueType = ...,
+        code: _common_pb2.AbstentionCode.ValueType = ...,
+        open: _abc.Iterable[_common_pb2.OpenRequirement] | None = ...,
+        problem: _common_pb2.Problem | None = ...,
+        detail: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "problem", b"problem"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "decision", b"decision", "detail", b"detail", "open", b"open", "outcome", b"outcome", "problem", b"problem", "statements", b"statements", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Dependent: _TypeAlias = Dependent  # noqa: Y015
+
+@_typing.final
 class CompareCertificatesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -406,7 +679,9 @@ class Change(_message.Message):
     AFTER_FIELD_NUMBER: _builtins.int
     kind: Global___ChangeKind.ValueType
     part: _builtins.str
-    """Part of the certificate: verdict, answer, policy, rule, statement, open, assumption."""
+    """Part of the certificate: verdict, answer, policy, rule, statement, open, assumption,
+    retraction.
+    """
     id: _builtins.str
     before: _builtins.str
     after: _builtins.str

@@ -79,6 +79,16 @@ class CertificateServiceStub:
                 request_serializer=proofweave_dot_v1_dot_certificate__pb2.CreateSignOffRequest.SerializeToString,
                 response_deserializer=proofweave_dot_v1_dot_certificate__pb2.CreateSignOffResponse.FromString,
                 _registered_method=True)
+        self.ListSteps = channel.unary_unary(
+                '/proofweave.v1.CertificateService/ListSteps',
+                request_serializer=proofweave_dot_v1_dot_certificate__pb2.ListStepsRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_certificate__pb2.ListStepsResponse.FromString,
+                _registered_method=True)
+        self.StreamDependents = channel.unary_stream(
+                '/proofweave.v1.CertificateService/StreamDependents',
+                request_serializer=proofweave_dot_v1_dot_certificate__pb2.StreamDependentsRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_certificate__pb2.StreamDependentsResponse.FromString,
+                _registered_method=True)
 
 
 class CertificateServiceServicer:
@@ -142,6 +152,21 @@ class CertificateServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListSteps(self, request, context):
+        """Fetch a step of a proof with what it follows from, to a depth, page by page.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StreamDependents(self, request, context):
+        """List the recorded decisions that rest on a source, a statement or a policy, and say what
+        becomes of each without it. Nothing is changed or recorded.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CertificateServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -189,6 +214,16 @@ def add_CertificateServiceServicer_to_server(servicer, server):
                     servicer.CreateSignOff,
                     request_deserializer=proofweave_dot_v1_dot_certificate__pb2.CreateSignOffRequest.FromString,
                     response_serializer=proofweave_dot_v1_dot_certificate__pb2.CreateSignOffResponse.SerializeToString,
+            ),
+            'ListSteps': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSteps,
+                    request_deserializer=proofweave_dot_v1_dot_certificate__pb2.ListStepsRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_certificate__pb2.ListStepsResponse.SerializeToString,
+            ),
+            'StreamDependents': grpc.unary_stream_rpc_method_handler(
+                    servicer.StreamDependents,
+                    request_deserializer=proofweave_dot_v1_dot_certificate__pb2.StreamDependentsRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_certificate__pb2.StreamDependentsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -434,6 +469,60 @@ class CertificateService:
             '/proofweave.v1.CertificateService/CreateSignOff',
             proofweave_dot_v1_dot_certificate__pb2.CreateSignOffRequest.SerializeToString,
             proofweave_dot_v1_dot_certificate__pb2.CreateSignOffResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSteps(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.CertificateService/ListSteps',
+            proofweave_dot_v1_dot_certificate__pb2.ListStepsRequest.SerializeToString,
+            proofweave_dot_v1_dot_certificate__pb2.ListStepsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamDependents(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/proofweave.v1.CertificateService/StreamDependents',
+            proofweave_dot_v1_dot_certificate__pb2.StreamDependentsRequest.SerializeToString,
+            proofweave_dot_v1_dot_certificate__pb2.StreamDependentsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -44,6 +44,12 @@ class CertificateServiceStub:
     GetDecision: _grpc.UnaryUnaryMultiCallable[_certificate_pb2.GetDecisionRequest, _certificate_pb2.GetDecisionResponse]
     ListDecisions: _grpc.UnaryUnaryMultiCallable[_certificate_pb2.ListDecisionsRequest, _certificate_pb2.ListDecisionsResponse]
     CreateSignOff: _grpc.UnaryUnaryMultiCallable[_certificate_pb2.CreateSignOffRequest, _certificate_pb2.CreateSignOffResponse]
+    ListSteps: _grpc.UnaryUnaryMultiCallable[_certificate_pb2.ListStepsRequest, _certificate_pb2.ListStepsResponse]
+    """Fetch a step of a proof with what it follows from, to a depth, page by page."""
+    StreamDependents: _grpc.UnaryStreamMultiCallable[_certificate_pb2.StreamDependentsRequest, _certificate_pb2.StreamDependentsResponse]
+    """List the recorded decisions that rest on a source, a statement or a policy, and say what
+    becomes of each without it. Nothing is changed or recorded.
+    """
 
 @_typing.type_check_only
 class CertificateServiceAsyncStub(CertificateServiceStub):
@@ -61,6 +67,12 @@ class CertificateServiceAsyncStub(CertificateServiceStub):
     GetDecision: _aio.UnaryUnaryMultiCallable[_certificate_pb2.GetDecisionRequest, _certificate_pb2.GetDecisionResponse]  # type: ignore[assignment]
     ListDecisions: _aio.UnaryUnaryMultiCallable[_certificate_pb2.ListDecisionsRequest, _certificate_pb2.ListDecisionsResponse]  # type: ignore[assignment]
     CreateSignOff: _aio.UnaryUnaryMultiCallable[_certificate_pb2.CreateSignOffRequest, _certificate_pb2.CreateSignOffResponse]  # type: ignore[assignment]
+    ListSteps: _aio.UnaryUnaryMultiCallable[_certificate_pb2.ListStepsRequest, _certificate_pb2.ListStepsResponse]  # type: ignore[assignment]
+    """Fetch a step of a proof with what it follows from, to a depth, page by page."""
+    StreamDependents: _aio.UnaryStreamMultiCallable[_certificate_pb2.StreamDependentsRequest, _certificate_pb2.StreamDependentsResponse]  # type: ignore[assignment]
+    """List the recorded decisions that rest on a source, a statement or a policy, and say what
+    becomes of each without it. Nothing is changed or recorded.
+    """
 
 class CertificateServiceServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -129,5 +141,23 @@ class CertificateServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _certificate_pb2.CreateSignOffRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_certificate_pb2.CreateSignOffResponse, _abc.Awaitable[_certificate_pb2.CreateSignOffResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def ListSteps(
+        self,
+        request: _certificate_pb2.ListStepsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_certificate_pb2.ListStepsResponse, _abc.Awaitable[_certificate_pb2.ListStepsResponse]]:
+        """Fetch a step of a proof with what it follows from, to a depth, page by page."""
+
+    @_abc_1.abstractmethod
+    def StreamDependents(
+        self,
+        request: _certificate_pb2.StreamDependentsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_certificate_pb2.StreamDependentsResponse], _abc.AsyncIterator[_certificate_pb2.StreamDependentsResponse]]:
+        """List the recorded decisions that rest on a source, a statement or a policy, and say what
+        becomes of each without it. Nothing is changed or recorded.
+        """
 
 def add_CertificateServiceServicer_to_server(servicer: CertificateServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -102,6 +102,8 @@ class _AbstentionCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Absten
     ABSTENTION_CODE_GAP_IN_EXTRACTION: _AbstentionCode.ValueType  # 5
     ABSTENTION_CODE_GAP_IN_CORPUS: _AbstentionCode.ValueType  # 6
     ABSTENTION_CODE_OUT_OF_SCOPE: _AbstentionCode.ValueType  # 7
+    ABSTENTION_CODE_EXCLUDED: _AbstentionCode.ValueType  # 8
+    """A rule needs that something does not hold, and it does: no search would help."""
 
 class AbstentionCode(_AbstentionCode, metaclass=_AbstentionCodeEnumTypeWrapper):
     """Why a requirement is open, in the order in which a verdict takes the first."""
@@ -114,6 +116,8 @@ ABSTENTION_CODE_UNVERIFIED_ENTITY: AbstentionCode.ValueType  # 4
 ABSTENTION_CODE_GAP_IN_EXTRACTION: AbstentionCode.ValueType  # 5
 ABSTENTION_CODE_GAP_IN_CORPUS: AbstentionCode.ValueType  # 6
 ABSTENTION_CODE_OUT_OF_SCOPE: AbstentionCode.ValueType  # 7
+ABSTENTION_CODE_EXCLUDED: AbstentionCode.ValueType  # 8
+"""A rule needs that something does not hold, and it does: no search would help."""
 Global___AbstentionCode: _TypeAlias = AbstentionCode  # noqa: Y015
 
 class _Severity:
@@ -202,6 +206,54 @@ class Validity(_message.Message):
 Global___Validity: _TypeAlias = Validity  # noqa: Y015
 
 @_typing.final
+class Offsets(_message.Message):
+    """A span in units other than code points; every range is half-open."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_BYTE_START_FIELD_NUMBER: _builtins.int
+    TEXT_BYTE_END_FIELD_NUMBER: _builtins.int
+    UTF16_START_FIELD_NUMBER: _builtins.int
+    UTF16_END_FIELD_NUMBER: _builtins.int
+    SOURCE_BYTE_START_FIELD_NUMBER: _builtins.int
+    SOURCE_BYTE_END_FIELD_NUMBER: _builtins.int
+    text_byte_start: _builtins.int
+    """Bytes of the decoded text in UTF-8."""
+    text_byte_end: _builtins.int
+    utf16_start: _builtins.int
+    """UTF-16 code units of the decoded text."""
+    utf16_end: _builtins.int
+    source_byte_start: _builtins.int
+    """Bytes of the source, unpacked where it is gzip; absent where the decoded text is not the
+    source's but for a byte order mark and line ends.
+    """
+    source_byte_end: _builtins.int
+    def __init__(
+        self,
+        *,
+        text_byte_start: _builtins.int = ...,
+        text_byte_end: _builtins.int = ...,
+        utf16_start: _builtins.int = ...,
+        utf16_end: _builtins.int = ...,
+        source_byte_start: _builtins.int | None = ...,
+        source_byte_end: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_source_byte_end", b"_source_byte_end", "_source_byte_start", b"_source_byte_start", "source_byte_end", b"source_byte_end", "source_byte_start", b"source_byte_start"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_source_byte_end", b"_source_byte_end", "_source_byte_start", b"_source_byte_start", "source_byte_end", b"source_byte_end", "source_byte_start", b"source_byte_start", "text_byte_end", b"text_byte_end", "text_byte_start", b"text_byte_start", "utf16_end", b"utf16_end", "utf16_start", b"utf16_start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__source_byte_end: _TypeAlias = _typing.Literal["source_byte_end"]  # noqa: Y015
+    _WhichOneofArgType__source_byte_end: _TypeAlias = _typing.Literal["_source_byte_end", b"_source_byte_end"]  # noqa: Y015
+    _WhichOneofReturnType__source_byte_start: _TypeAlias = _typing.Literal["source_byte_start"]  # noqa: Y015
+    _WhichOneofArgType__source_byte_start: _TypeAlias = _typing.Literal["_source_byte_start", b"_source_byte_start"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__source_byte_end) -> _WhichOneofReturnType__source_byte_end | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__source_byte_start) -> _WhichOneofReturnType__source_byte_start | None: ...
+
+Global___Offsets: _TypeAlias = Offsets  # noqa: Y015
+
+@_typing.final
 class Evidence(_message.Message):
     """Where a statement stands: a verbatim quote at a span of a document's decoded text."""
 
@@ -215,6 +267,7 @@ class Evidence(_message.Message):
     QUOTE_FIELD_NUMBER: _builtins.int
     EXTRACTOR_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
     document: _builtins.str
     """Resource name of the document."""
     source_sha256: _builtins.str
@@ -226,6 +279,10 @@ class Evidence(_message.Message):
     extractor: _builtins.str
     confidence: _builtins.str
     """Exact number between 0 and 1."""
+    @_builtins.property
+    def offsets(self) -> Global___Offsets:
+        """The same range in other units; only where the request asks for offsets."""
+
     def __init__(
         self,
         *,
@@ -237,10 +294,11 @@ class Evidence(_message.Message):
         quote: _builtins.str = ...,
         extractor: _builtins.str = ...,
         confidence: _builtins.str = ...,
+        offsets: Global___Offsets | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["offsets", b"offsets"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "document", b"document", "end", b"end", "extractor", b"extractor", "quote", b"quote", "source_sha256", b"source_sha256", "start", b"start", "text_sha256", b"text_sha256"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "document", b"document", "end", b"end", "extractor", b"extractor", "offsets", b"offsets", "quote", b"quote", "source_sha256", b"source_sha256", "start", b"start", "text_sha256", b"text_sha256"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -456,6 +514,7 @@ class Answer(_message.Message):
     BINDINGS_FIELD_NUMBER: _builtins.int
     LABEL_FIELD_NUMBER: _builtins.int
     QUOTES_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
     atom: _builtins.str
     label: _builtins.str
     """Text for people."""
@@ -465,6 +524,10 @@ class Answer(_message.Message):
 
     @_builtins.property
     def quotes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Quote]: ...
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Other names of the entities found, as identity statements give them."""
+
     def __init__(
         self,
         *,
@@ -472,14 +535,64 @@ class Answer(_message.Message):
         bindings: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         label: _builtins.str = ...,
         quotes: _abc.Iterable[Global___Quote] | None = ...,
+        names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "bindings", b"bindings", "label", b"label", "quotes", b"quotes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "bindings", b"bindings", "label", b"label", "names", b"names", "quotes", b"quotes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Answer: _TypeAlias = Answer  # noqa: Y015
+
+@_typing.final
+class ProofStep(_message.Message):
+    """A step of a proof."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    CONCLUSION_FIELD_NUMBER: _builtins.int
+    PREMISES_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    CITE_FIELD_NUMBER: _builtins.int
+    SAYS_FIELD_NUMBER: _builtins.int
+    QUOTES_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Id within its certificate: `s1`, `s2`, ..."""
+    kind: _builtins.str
+    """stated, rule, comparison, closed and so on."""
+    conclusion: _builtins.str
+    rule: _builtins.str
+    cite: _builtins.str
+    says: _builtins.str
+    """The sentence of the rule with its values."""
+    @_builtins.property
+    def premises(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of steps before it."""
+
+    @_builtins.property
+    def quotes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Quote]: ...
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        conclusion: _builtins.str = ...,
+        premises: _abc.Iterable[_builtins.str] | None = ...,
+        rule: _builtins.str = ...,
+        cite: _builtins.str = ...,
+        says: _builtins.str = ...,
+        quotes: _abc.Iterable[Global___Quote] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cite", b"cite", "conclusion", b"conclusion", "id", b"id", "kind", b"kind", "premises", b"premises", "quotes", b"quotes", "rule", b"rule", "says", b"says"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProofStep: _TypeAlias = ProofStep  # noqa: Y015
 
 @_typing.final
 class Receipt(_message.Message):
@@ -513,11 +626,14 @@ class Receipt(_message.Message):
     TIME_FIELD_NUMBER: _builtins.int
     VERSIONS_FIELD_NUMBER: _builtins.int
     ELAPSED_MS_FIELD_NUMBER: _builtins.int
+    HYPOTHETICAL_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
     """Opaque position in the knowledge log."""
     log_head: _builtins.str
     requester: _builtins.str
     elapsed_ms: _builtins.int
+    hypothetical: _builtins.bool
+    """Decided under assumptions or retractions of the request: not what is known."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -531,10 +647,11 @@ class Receipt(_message.Message):
         time: _timestamp_pb2.Timestamp | None = ...,
         versions: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         elapsed_ms: _builtins.int = ...,
+        hypothetical: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed_ms", b"elapsed_ms", "log_head", b"log_head", "requester", b"requester", "revision", b"revision", "time", b"time", "versions", b"versions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed_ms", b"elapsed_ms", "hypothetical", b"hypothetical", "log_head", b"log_head", "requester", b"requester", "revision", b"revision", "time", b"time", "versions", b"versions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

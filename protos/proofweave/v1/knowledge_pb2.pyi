@@ -46,6 +46,30 @@ DIMENSION_KIND_TIME: DimensionKind.ValueType  # 5
 DIMENSION_KIND_TEXT: DimensionKind.ValueType  # 6
 Global___DimensionKind: _TypeAlias = DimensionKind  # noqa: Y015
 
+class _SearchReach:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SearchReachEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchReach.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEARCH_REACH_UNSPECIFIED: _SearchReach.ValueType  # 0
+    """The same as NAMED."""
+    SEARCH_REACH_NAMED: _SearchReach.ValueType  # 1
+    """Passages with the words of the query, or of a title that it names."""
+    SEARCH_REACH_LINKED: _SearchReach.ValueType  # 2
+    """Also passages of a title that one of the best passages names: the director of the film asked about."""
+
+class SearchReach(_SearchReach, metaclass=_SearchReachEnumTypeWrapper):
+    """How far a search goes."""
+
+SEARCH_REACH_UNSPECIFIED: SearchReach.ValueType  # 0
+"""The same as NAMED."""
+SEARCH_REACH_NAMED: SearchReach.ValueType  # 1
+"""Passages with the words of the query, or of a title that it names."""
+SEARCH_REACH_LINKED: SearchReach.ValueType  # 2
+"""Also passages of a title that one of the best passages names: the director of the film asked about."""
+Global___SearchReach: _TypeAlias = SearchReach  # noqa: Y015
+
 @_typing.final
 class Document(_message.Message):
     """Immutable source bytes and what they decode to."""
@@ -323,6 +347,8 @@ class DocumentAdmitted(_message.Message):
     REJECTED_BY_REASON_FIELD_NUMBER: _builtins.int
     MAPPING_FIELD_NUMBER: _builtins.int
     UNDEFINED_COLUMNS_FIELD_NUMBER: _builtins.int
+    DEFINED_DIMENSIONS_FIELD_NUMBER: _builtins.int
+    REFUSED_FIELD_NUMBER: _builtins.int
     is_new: _builtins.bool
     """Whether the document was new; false for a second upload of the same bytes."""
     statements_inserted: _builtins.int
@@ -343,6 +369,14 @@ class DocumentAdmitted(_message.Message):
     def undefined_columns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Columns of a table that gave dimensions which nobody has defined."""
 
+    @_builtins.property
+    def defined_dimensions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Dimensions that an import of RDF defined, by name."""
+
+    @_builtins.property
+    def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedReason]:
+        """Of an import: why something was refused, the most frequent first; at most 100 reasons."""
+
     def __init__(
         self,
         *,
@@ -354,14 +388,46 @@ class DocumentAdmitted(_message.Message):
         rejected_by_reason: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         mapping: _builtins.str = ...,
         undefined_columns: _abc.Iterable[_builtins.str] | None = ...,
+        defined_dimensions: _abc.Iterable[_builtins.str] | None = ...,
+        refused: _abc.Iterable[Global___RefusedReason] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "is_new", b"is_new", "mapping", b"mapping", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known", "undefined_columns", b"undefined_columns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["defined_dimensions", b"defined_dimensions", "document", b"document", "is_new", b"is_new", "mapping", b"mapping", "refused", b"refused", "rejected", b"rejected", "rejected_by_reason", b"rejected_by_reason", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known", "undefined_columns", b"undefined_columns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DocumentAdmitted: _TypeAlias = DocumentAdmitted  # noqa: Y015
+
+@_typing.final
+class RefusedReason(_message.Message):
+    """Why rows or triples were refused."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    LINES_FIELD_NUMBER: _builtins.int
+    reason: _builtins.str
+    count: _builtins.int
+    @_builtins.property
+    def lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The first lines, from 1."""
+
+    def __init__(
+        self,
+        *,
+        reason: _builtins.str = ...,
+        count: _builtins.int = ...,
+        lines: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "lines", b"lines", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RefusedReason: _TypeAlias = RefusedReason  # noqa: Y015
 
 @_typing.final
 class DocumentOutcome(_message.Message):
@@ -429,6 +495,7 @@ class IngestSummary(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     LINKS_ASSERTED_FIELD_NUMBER: _builtins.int
     LINKS_WITHDRAWN_FIELD_NUMBER: _builtins.int
+    HINT_FIELD_NUMBER: _builtins.int
     documents_admitted: _builtins.int
     documents_new: _builtins.int
     documents_rejected: _builtins.int
@@ -440,6 +507,8 @@ class IngestSummary(_message.Message):
     withdrawn because another passage may be meant as well.
     """
     links_withdrawn: _builtins.int
+    hint: _builtins.str
+    """What to do where documents were read and nothing was stated in any; else empty."""
     @_builtins.property
     def rejected_by_reason(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
     def __init__(
@@ -454,10 +523,11 @@ class IngestSummary(_message.Message):
         revision: _builtins.str = ...,
         links_asserted: _builtins.int = ...,
         links_withdrawn: _builtins.int = ...,
+        hint: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "links_asserted", b"links_asserted", "links_withdrawn", b"links_withdrawn", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents_admitted", b"documents_admitted", "documents_new", b"documents_new", "documents_rejected", b"documents_rejected", "hint", b"hint", "links_asserted", b"links_asserted", "links_withdrawn", b"links_withdrawn", "rejected_by_reason", b"rejected_by_reason", "revision", b"revision", "statements_inserted", b"statements_inserted", "statements_known", b"statements_known"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -535,6 +605,9 @@ class ImportStart(_message.Message):
     FILE_FIELD_NUMBER: _builtins.int
     MAPPING_FIELD_NUMBER: _builtins.int
     MAPPING_NAME_FIELD_NUMBER: _builtins.int
+    DEFINE_FIELD_NUMBER: _builtins.int
+    LANGUAGES_FIELD_NUMBER: _builtins.int
+    ENTITY_PREFIXES_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     mapping: _builtins.str
     """What the columns mean, in YAML; empty: the header names the dimensions, the first column the
@@ -542,8 +615,22 @@ class ImportStart(_message.Message):
     """
     mapping_name: _builtins.str
     """Name of the mapping's file, for messages."""
+    define: _builtins.bool
+    """Of RDF: define the predicates that nobody has defined, by the kind of their values. Else they
+    are refused, with the nearest names.
+    """
     @_builtins.property
     def file(self) -> _common_pb2.FileHeader: ...
+    @_builtins.property
+    def languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of RDF: take of the literals that have a language only those in these; empty: all."""
+
+    @_builtins.property
+    def entity_prefixes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of RDF: beginnings of IRIs behind which the name of the entity stands. Other IRIs outside the
+        namespace of the knowledge base are names as they are.
+        """
+
     def __init__(
         self,
         *,
@@ -551,10 +638,13 @@ class ImportStart(_message.Message):
         file: _common_pb2.FileHeader | None = ...,
         mapping: _builtins.str = ...,
         mapping_name: _builtins.str = ...,
+        define: _builtins.bool = ...,
+        languages: _abc.Iterable[_builtins.str] | None = ...,
+        entity_prefixes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "mapping", b"mapping", "mapping_name", b"mapping_name", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["define", b"define", "entity_prefixes", b"entity_prefixes", "file", b"file", "languages", b"languages", "mapping", b"mapping", "mapping_name", b"mapping_name", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -622,6 +712,10 @@ class Operation(_message.Message):
         STATE_SUCCEEDED: Operation._State.ValueType  # 2
         STATE_FAILED: Operation._State.ValueType  # 3
         STATE_CANCELLED: Operation._State.ValueType  # 4
+        STATE_INTERRUPTED: Operation._State.ValueType  # 5
+        """The server ended while it ran. What it had written stays; the same import, begun again, goes
+        on from there.
+        """
 
     class State(_State, metaclass=_StateEnumTypeWrapper): ...
     STATE_UNSPECIFIED: Operation.State.ValueType  # 0
@@ -629,6 +723,10 @@ class Operation(_message.Message):
     STATE_SUCCEEDED: Operation.State.ValueType  # 2
     STATE_FAILED: Operation.State.ValueType  # 3
     STATE_CANCELLED: Operation.State.ValueType  # 4
+    STATE_INTERRUPTED: Operation.State.ValueType  # 5
+    """The server ended while it ran. What it had written stays; the same import, begun again, goes
+    on from there.
+    """
 
     NAME_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
@@ -637,12 +735,17 @@ class Operation(_message.Message):
     STARTED_FIELD_NUMBER: _builtins.int
     PROBLEM_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
+    FILE_NAME_FIELD_NUMBER: _builtins.int
+    SOURCE_SHA256_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """knowledgeBases/{kb}/operations/{id}"""
     state: Global___Operation.State.ValueType
     done: _builtins.int
     total: _builtins.int
     """0 where the total is not known."""
+    file_name: _builtins.str
+    """Name and digest of the file that is imported."""
+    source_sha256: _builtins.str
     @_builtins.property
     def started(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -659,10 +762,12 @@ class Operation(_message.Message):
         started: _timestamp_pb2.Timestamp | None = ...,
         problem: _common_pb2.Problem | None = ...,
         outcome: Global___DocumentOutcome | None = ...,
+        file_name: _builtins.str = ...,
+        source_sha256: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "problem", b"problem", "started", b"started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "name", b"name", "outcome", b"outcome", "problem", b"problem", "started", b"started", "state", b"state", "total", b"total"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "file_name", b"file_name", "name", b"name", "outcome", b"outcome", "problem", b"problem", "source_sha256", b"source_sha256", "started", b"started", "state", b"state", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -790,7 +895,7 @@ class CancelOperationResponse(_message.Message):
 Global___CancelOperationResponse: _TypeAlias = CancelOperationResponse  # noqa: Y015
 
 @_typing.final
-class GetDocumentRequest(_message.Message):
+class ResumeOperationRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -803,6 +908,49 @@ class GetDocumentRequest(_message.Message):
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
     _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeOperationRequest: _TypeAlias = ResumeOperationRequest  # noqa: Y015
+
+@_typing.final
+class ResumeOperationResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def operation(self) -> Global___Operation: ...
+    def __init__(
+        self,
+        *,
+        operation: Global___Operation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeOperationResponse: _TypeAlias = ResumeOperationResponse  # noqa: Y015
+
+@_typing.final
+class GetDocumentRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        at: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -835,20 +983,24 @@ class ReadDocumentRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     START_FIELD_NUMBER: _builtins.int
     END_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     start: _builtins.int
     """Half-open range of code points; end 0 means the end of the text."""
     end: _builtins.int
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         start: _builtins.int = ...,
         end: _builtins.int = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "name", b"name", "start", b"start"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "end", b"end", "name", b"name", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -880,19 +1032,27 @@ class ListDocumentsRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     page_size: _builtins.int
     page_token: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    valid_on: _builtins.str
+    """ISO date: only documents that state something valid on that day; empty: all."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        at: _builtins.str = ...,
+        valid_on: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -926,15 +1086,19 @@ class RetractDocumentRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -945,15 +1109,19 @@ class RetractDocumentResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
     def __init__(
         self,
         *,
         revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -964,15 +1132,23 @@ class GetStatementRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    offsets: _builtins.bool
+    """Whether evidence comes with its ranges in bytes and in UTF-16."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        at: _builtins.str = ...,
+        offsets: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "name", b"name", "offsets", b"offsets"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1007,6 +1183,10 @@ class ListStatementsRequest(_message.Message):
     DIMENSION_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
+    DOCUMENT_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     subject: _builtins.str
     """Only statements of this subject, as written; empty: all."""
@@ -1014,6 +1194,14 @@ class ListStatementsRequest(_message.Message):
     """Only statements in this dimension; empty: all."""
     page_size: _builtins.int
     page_token: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    valid_on: _builtins.str
+    """ISO date: only statements valid on that day; empty: all."""
+    document: _builtins.str
+    """Only what a document states: its name or digest; empty: all."""
+    offsets: _builtins.bool
+    """Whether evidence comes with its ranges in bytes and in UTF-16."""
     def __init__(
         self,
         *,
@@ -1022,10 +1210,14 @@ class ListStatementsRequest(_message.Message):
         dimension: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        at: _builtins.str = ...,
+        valid_on: _builtins.str = ...,
+        document: _builtins.str = ...,
+        offsets: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "subject", b"subject"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "dimension", b"dimension", "document", b"document", "offsets", b"offsets", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "subject", b"subject", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1059,15 +1251,19 @@ class RetractStatementRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1078,34 +1274,238 @@ class RetractStatementResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
     def __init__(
         self,
         *,
         revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RetractStatementResponse: _TypeAlias = RetractStatementResponse  # noqa: Y015
 
 @_typing.final
-class GetDimensionRequest(_message.Message):
+class RetractSpanRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Of a document."""
+    start: _builtins.int
+    """Half-open range of code points; what quotes any of it is withdrawn."""
+    end: _builtins.int
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        start: _builtins.int = ...,
+        end: _builtins.int = ...,
+        dry_run: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "end", b"end", "name", b"name", "start", b"start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractSpanRequest: _TypeAlias = RetractSpanRequest  # noqa: Y015
+
+@_typing.final
+class RetractSpanResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
+    def __init__(
+        self,
+        *,
+        revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractSpanResponse: _TypeAlias = RetractSpanResponse  # noqa: Y015
+
+@_typing.final
+class RetractRunRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    EXTRACTOR_FIELD_NUMBER: _builtins.int
+    DOCUMENT_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    extractor: _builtins.str
+    """As evidence names it: id and version."""
+    document: _builtins.str
+    """Only what it read in this document, by name or digest; empty: in all."""
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        extractor: _builtins.str = ...,
+        document: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "dry_run", b"dry_run", "extractor", b"extractor", "parent", b"parent"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractRunRequest: _TypeAlias = RetractRunRequest  # noqa: Y015
+
+@_typing.final
+class RetractRunResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
+    def __init__(
+        self,
+        *,
+        revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetractRunResponse: _TypeAlias = RetractRunResponse  # noqa: Y015
+
+@_typing.final
+class EraseDocumentRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    dry_run: _builtins.bool
+    """Only say what would be removed."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        dry_run: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseDocumentRequest: _TypeAlias = EraseDocumentRequest  # noqa: Y015
+
+@_typing.final
+class EraseDocumentResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REMOVAL_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    @_builtins.property
+    def removal(self) -> Global___Removal: ...
+    def __init__(
+        self,
+        *,
+        revision: _builtins.str = ...,
+        removal: Global___Removal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["removal", b"removal", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseDocumentResponse: _TypeAlias = EraseDocumentResponse  # noqa: Y015
+
+@_typing.final
+class Removal(_message.Message):
+    """What is removed, or would be: exactly what rests on nothing else falls."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FALLEN_FIELD_NUMBER: _builtins.int
+    KEPT_FIELD_NUMBER: _builtins.int
+    FALLEN_COUNT_FIELD_NUMBER: _builtins.int
+    KEPT_COUNT_FIELD_NUMBER: _builtins.int
+    CERTIFICATES_FIELD_NUMBER: _builtins.int
+    fallen_count: _builtins.int
+    kept_count: _builtins.int
+    @_builtins.property
+    def fallen(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Statement]:
+        """Statements left without evidence, with the evidence they lose, by id; the first hundred."""
+
+    @_builtins.property
+    def kept(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Statement]:
+        """Statements that lose evidence and keep other, with what they keep, by id; the first hundred."""
+
+    @_builtins.property
+    def certificates(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Stored certificates that rest on evidence which is removed, by digest."""
+
+    def __init__(
+        self,
+        *,
+        fallen: _abc.Iterable[_common_pb2.Statement] | None = ...,
+        kept: _abc.Iterable[_common_pb2.Statement] | None = ...,
+        fallen_count: _builtins.int = ...,
+        kept_count: _builtins.int = ...,
+        certificates: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["certificates", b"certificates", "fallen", b"fallen", "fallen_count", b"fallen_count", "kept", b"kept", "kept_count", b"kept_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Removal: _TypeAlias = Removal  # noqa: Y015
+
+@_typing.final
+class GetDimensionRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        at: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1136,15 +1536,19 @@ class ListDimensionsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PARENT_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1434,19 +1838,26 @@ class SearchPassagesRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    REACH_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     query: _builtins.str
     limit: _builtins.int
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    reach: Global___SearchReach.ValueType
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         query: _builtins.str = ...,
         limit: _builtins.int = ...,
+        at: _builtins.str = ...,
+        reach: Global___SearchReach.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "parent", b"parent", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "limit", b"limit", "parent", b"parent", "query", b"query", "reach", b"reach"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1551,20 +1962,28 @@ class QueryGraphRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     ACCEPT_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     query: _builtins.str
     accept: _builtins.str
     """Media type of the result; empty: JSON results, or Turtle for graphs."""
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
+    valid_on: _builtins.str
+    """ISO date: the graph of the statements valid on that day; empty: of all."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         query: _builtins.str = ...,
         accept: _builtins.str = ...,
+        at: _builtins.str = ...,
+        valid_on: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept", b"accept", "parent", b"parent", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept", b"accept", "at", b"at", "parent", b"parent", "query", b"query", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -59,6 +59,11 @@ class KnowledgeServiceStub:
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.CancelOperationRequest.SerializeToString,
                 response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.CancelOperationResponse.FromString,
                 _registered_method=True)
+        self.ResumeOperation = channel.unary_unary(
+                '/proofweave.v1.KnowledgeService/ResumeOperation',
+                request_serializer=proofweave_dot_v1_dot_knowledge__pb2.ResumeOperationRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.ResumeOperationResponse.FromString,
+                _registered_method=True)
         self.GetDocument = channel.unary_unary(
                 '/proofweave.v1.KnowledgeService/GetDocument',
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.GetDocumentRequest.SerializeToString,
@@ -79,6 +84,11 @@ class KnowledgeServiceStub:
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractDocumentRequest.SerializeToString,
                 response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractDocumentResponse.FromString,
                 _registered_method=True)
+        self.EraseDocument = channel.unary_unary(
+                '/proofweave.v1.KnowledgeService/EraseDocument',
+                request_serializer=proofweave_dot_v1_dot_knowledge__pb2.EraseDocumentRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.EraseDocumentResponse.FromString,
+                _registered_method=True)
         self.GetStatement = channel.unary_unary(
                 '/proofweave.v1.KnowledgeService/GetStatement',
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.GetStatementRequest.SerializeToString,
@@ -93,6 +103,16 @@ class KnowledgeServiceStub:
                 '/proofweave.v1.KnowledgeService/RetractStatement',
                 request_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractStatementRequest.SerializeToString,
                 response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractStatementResponse.FromString,
+                _registered_method=True)
+        self.RetractSpan = channel.unary_unary(
+                '/proofweave.v1.KnowledgeService/RetractSpan',
+                request_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractSpanRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractSpanResponse.FromString,
+                _registered_method=True)
+        self.RetractRun = channel.unary_unary(
+                '/proofweave.v1.KnowledgeService/RetractRun',
+                request_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractRunRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractRunResponse.FromString,
                 _registered_method=True)
         self.GetDimension = channel.unary_unary(
                 '/proofweave.v1.KnowledgeService/GetDimension',
@@ -148,7 +168,7 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ImportStatements(self, request_iterator, context):
-        """Upload one table or taxonomy and turn its rows into statements, as an operation.
+        """Upload one table or RDF document and turn its rows or triples into statements, as an operation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -168,6 +188,13 @@ class KnowledgeServiceServicer:
 
     def CancelOperation(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResumeOperation(self, request, context):
+        """Go on with an operation that was interrupted, cancelled or failed; it keeps its name.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -197,6 +224,13 @@ class KnowledgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EraseDocument(self, request, context):
+        """Erase the bytes of a document and all that was taken from it; this cannot be undone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetStatement(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -211,6 +245,20 @@ class KnowledgeServiceServicer:
 
     def RetractStatement(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetractSpan(self, request, context):
+        """Withdraw what rests on a span of a document.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetractRun(self, request, context):
+        """Withdraw what an extractor has read.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -296,6 +344,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.CancelOperationRequest.FromString,
                     response_serializer=proofweave_dot_v1_dot_knowledge__pb2.CancelOperationResponse.SerializeToString,
             ),
+            'ResumeOperation': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResumeOperation,
+                    request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.ResumeOperationRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_knowledge__pb2.ResumeOperationResponse.SerializeToString,
+            ),
             'GetDocument': grpc.unary_unary_rpc_method_handler(
                     servicer.GetDocument,
                     request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.GetDocumentRequest.FromString,
@@ -316,6 +369,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractDocumentRequest.FromString,
                     response_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractDocumentResponse.SerializeToString,
             ),
+            'EraseDocument': grpc.unary_unary_rpc_method_handler(
+                    servicer.EraseDocument,
+                    request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.EraseDocumentRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_knowledge__pb2.EraseDocumentResponse.SerializeToString,
+            ),
             'GetStatement': grpc.unary_unary_rpc_method_handler(
                     servicer.GetStatement,
                     request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.GetStatementRequest.FromString,
@@ -330,6 +388,16 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.RetractStatement,
                     request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractStatementRequest.FromString,
                     response_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractStatementResponse.SerializeToString,
+            ),
+            'RetractSpan': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetractSpan,
+                    request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractSpanRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractSpanResponse.SerializeToString,
+            ),
+            'RetractRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetractRun,
+                    request_deserializer=proofweave_dot_v1_dot_knowledge__pb2.RetractRunRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_knowledge__pb2.RetractRunResponse.SerializeToString,
             ),
             'GetDimension': grpc.unary_unary_rpc_method_handler(
                     servicer.GetDimension,
@@ -518,6 +586,33 @@ class KnowledgeService:
             _registered_method=True)
 
     @staticmethod
+    def ResumeOperation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.KnowledgeService/ResumeOperation',
+            proofweave_dot_v1_dot_knowledge__pb2.ResumeOperationRequest.SerializeToString,
+            proofweave_dot_v1_dot_knowledge__pb2.ResumeOperationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def GetDocument(request,
             target,
             options=(),
@@ -626,6 +721,33 @@ class KnowledgeService:
             _registered_method=True)
 
     @staticmethod
+    def EraseDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.KnowledgeService/EraseDocument',
+            proofweave_dot_v1_dot_knowledge__pb2.EraseDocumentRequest.SerializeToString,
+            proofweave_dot_v1_dot_knowledge__pb2.EraseDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def GetStatement(request,
             target,
             options=(),
@@ -696,6 +818,60 @@ class KnowledgeService:
             '/proofweave.v1.KnowledgeService/RetractStatement',
             proofweave_dot_v1_dot_knowledge__pb2.RetractStatementRequest.SerializeToString,
             proofweave_dot_v1_dot_knowledge__pb2.RetractStatementResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetractSpan(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.KnowledgeService/RetractSpan',
+            proofweave_dot_v1_dot_knowledge__pb2.RetractSpanRequest.SerializeToString,
+            proofweave_dot_v1_dot_knowledge__pb2.RetractSpanResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetractRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.KnowledgeService/RetractRun',
+            proofweave_dot_v1_dot_knowledge__pb2.RetractRunRequest.SerializeToString,
+            proofweave_dot_v1_dot_knowledge__pb2.RetractRunResponse.FromString,
             options,
             channel_credentials,
             insecure,

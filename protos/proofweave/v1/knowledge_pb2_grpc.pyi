@@ -36,18 +36,26 @@ class KnowledgeServiceStub:
     and a bad one does not stop the rest. The last message is the summary.
     """
     ImportStatements: _grpc.StreamUnaryMultiCallable[_knowledge_pb2.ImportStatementsRequest, _knowledge_pb2.ImportStatementsResponse]
-    """Upload one table or taxonomy and turn its rows into statements, as an operation."""
+    """Upload one table or RDF document and turn its rows or triples into statements, as an operation."""
     GetOperation: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetOperationRequest, _knowledge_pb2.GetOperationResponse]
     ListOperations: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListOperationsRequest, _knowledge_pb2.ListOperationsResponse]
     CancelOperation: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.CancelOperationRequest, _knowledge_pb2.CancelOperationResponse]
+    ResumeOperation: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ResumeOperationRequest, _knowledge_pb2.ResumeOperationResponse]
+    """Go on with an operation that was interrupted, cancelled or failed; it keeps its name."""
     GetDocument: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetDocumentRequest, _knowledge_pb2.GetDocumentResponse]
     ReadDocument: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.ReadDocumentRequest, _knowledge_pb2.ReadDocumentResponse]
     """Read the decoded text of a document in pieces."""
     ListDocuments: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListDocumentsRequest, _knowledge_pb2.ListDocumentsResponse]
     RetractDocument: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.RetractDocumentRequest, _knowledge_pb2.RetractDocumentResponse]
+    EraseDocument: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.EraseDocumentRequest, _knowledge_pb2.EraseDocumentResponse]
+    """Erase the bytes of a document and all that was taken from it; this cannot be undone."""
     GetStatement: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetStatementRequest, _knowledge_pb2.GetStatementResponse]
     ListStatements: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListStatementsRequest, _knowledge_pb2.ListStatementsResponse]
     RetractStatement: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.RetractStatementRequest, _knowledge_pb2.RetractStatementResponse]
+    RetractSpan: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.RetractSpanRequest, _knowledge_pb2.RetractSpanResponse]
+    """Withdraw what rests on a span of a document."""
+    RetractRun: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.RetractRunRequest, _knowledge_pb2.RetractRunResponse]
+    """Withdraw what an extractor has read."""
     GetDimension: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetDimensionRequest, _knowledge_pb2.GetDimensionResponse]
     ListDimensions: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListDimensionsRequest, _knowledge_pb2.ListDimensionsResponse]
     DefineDimension: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.DefineDimensionRequest, _knowledge_pb2.DefineDimensionResponse]
@@ -70,18 +78,26 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     and a bad one does not stop the rest. The last message is the summary.
     """
     ImportStatements: _aio.StreamUnaryMultiCallable[_knowledge_pb2.ImportStatementsRequest, _knowledge_pb2.ImportStatementsResponse]  # type: ignore[assignment]
-    """Upload one table or taxonomy and turn its rows into statements, as an operation."""
+    """Upload one table or RDF document and turn its rows or triples into statements, as an operation."""
     GetOperation: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetOperationRequest, _knowledge_pb2.GetOperationResponse]  # type: ignore[assignment]
     ListOperations: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListOperationsRequest, _knowledge_pb2.ListOperationsResponse]  # type: ignore[assignment]
     CancelOperation: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.CancelOperationRequest, _knowledge_pb2.CancelOperationResponse]  # type: ignore[assignment]
+    ResumeOperation: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ResumeOperationRequest, _knowledge_pb2.ResumeOperationResponse]  # type: ignore[assignment]
+    """Go on with an operation that was interrupted, cancelled or failed; it keeps its name."""
     GetDocument: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetDocumentRequest, _knowledge_pb2.GetDocumentResponse]  # type: ignore[assignment]
     ReadDocument: _aio.UnaryStreamMultiCallable[_knowledge_pb2.ReadDocumentRequest, _knowledge_pb2.ReadDocumentResponse]  # type: ignore[assignment]
     """Read the decoded text of a document in pieces."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListDocumentsRequest, _knowledge_pb2.ListDocumentsResponse]  # type: ignore[assignment]
     RetractDocument: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.RetractDocumentRequest, _knowledge_pb2.RetractDocumentResponse]  # type: ignore[assignment]
+    EraseDocument: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.EraseDocumentRequest, _knowledge_pb2.EraseDocumentResponse]  # type: ignore[assignment]
+    """Erase the bytes of a document and all that was taken from it; this cannot be undone."""
     GetStatement: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetStatementRequest, _knowledge_pb2.GetStatementResponse]  # type: ignore[assignment]
     ListStatements: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListStatementsRequest, _knowledge_pb2.ListStatementsResponse]  # type: ignore[assignment]
     RetractStatement: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.RetractStatementRequest, _knowledge_pb2.RetractStatementResponse]  # type: ignore[assignment]
+    RetractSpan: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.RetractSpanRequest, _knowledge_pb2.RetractSpanResponse]  # type: ignore[assignment]
+    """Withdraw what rests on a span of a document."""
+    RetractRun: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.RetractRunRequest, _knowledge_pb2.RetractRunResponse]  # type: ignore[assignment]
+    """Withdraw what an extractor has read."""
     GetDimension: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetDimensionRequest, _knowledge_pb2.GetDimensionResponse]  # type: ignore[assignment]
     ListDimensions: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListDimensionsRequest, _knowledge_pb2.ListDimensionsResponse]  # type: ignore[assignment]
     DefineDimension: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.DefineDimensionRequest, _knowledge_pb2.DefineDimensionResponse]  # type: ignore[assignment]
@@ -113,7 +129,7 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_knowledge_pb2.ImportStatementsRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.ImportStatementsResponse, _abc.Awaitable[_knowledge_pb2.ImportStatementsResponse]]:
-        """Upload one table or taxonomy and turn its rows into statements, as an operation."""
+        """Upload one table or RDF document and turn its rows or triples into statements, as an operation."""
 
     @_abc_1.abstractmethod
     def GetOperation(
@@ -135,6 +151,14 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _knowledge_pb2.CancelOperationRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.CancelOperationResponse, _abc.Awaitable[_knowledge_pb2.CancelOperationResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def ResumeOperation(
+        self,
+        request: _knowledge_pb2.ResumeOperationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_knowledge_pb2.ResumeOperationResponse, _abc.Awaitable[_knowledge_pb2.ResumeOperationResponse]]:
+        """Go on with an operation that was interrupted, cancelled or failed; it keeps its name."""
 
     @_abc_1.abstractmethod
     def GetDocument(
@@ -166,6 +190,14 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_knowledge_pb2.RetractDocumentResponse, _abc.Awaitable[_knowledge_pb2.RetractDocumentResponse]]: ...
 
     @_abc_1.abstractmethod
+    def EraseDocument(
+        self,
+        request: _knowledge_pb2.EraseDocumentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_knowledge_pb2.EraseDocumentResponse, _abc.Awaitable[_knowledge_pb2.EraseDocumentResponse]]:
+        """Erase the bytes of a document and all that was taken from it; this cannot be undone."""
+
+    @_abc_1.abstractmethod
     def GetStatement(
         self,
         request: _knowledge_pb2.GetStatementRequest,
@@ -185,6 +217,22 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _knowledge_pb2.RetractStatementRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.RetractStatementResponse, _abc.Awaitable[_knowledge_pb2.RetractStatementResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def RetractSpan(
+        self,
+        request: _knowledge_pb2.RetractSpanRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_knowledge_pb2.RetractSpanResponse, _abc.Awaitable[_knowledge_pb2.RetractSpanResponse]]:
+        """Withdraw what rests on a span of a document."""
+
+    @_abc_1.abstractmethod
+    def RetractRun(
+        self,
+        request: _knowledge_pb2.RetractRunRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_knowledge_pb2.RetractRunResponse, _abc.Awaitable[_knowledge_pb2.RetractRunResponse]]:
+        """Withdraw what an extractor has read."""
 
     @_abc_1.abstractmethod
     def GetDimension(

@@ -43,6 +43,86 @@ ENGINE_LINEAR: Engine.ValueType  # 3
 ENGINE_PYDATALOG: Engine.ValueType  # 4
 Global___Engine: _TypeAlias = Engine  # noqa: Y015
 
+class _ContrastKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ContrastKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ContrastKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CONTRAST_KIND_UNSPECIFIED: _ContrastKind.ValueType  # 0
+    CONTRAST_KIND_DIFFERS: _ContrastKind.ValueType  # 1
+    """The goal is certified, the other is not."""
+    CONTRAST_KIND_BOTH_CERTIFIED: _ContrastKind.ValueType  # 2
+    """Both are certified: there is nothing to contrast."""
+    CONTRAST_KIND_GOAL_NOT_CERTIFIED: _ContrastKind.ValueType  # 3
+    """The goal itself is not certified."""
+
+class ContrastKind(_ContrastKind, metaclass=_ContrastKindEnumTypeWrapper):
+    """What the two goals have in common, as verdicts."""
+
+CONTRAST_KIND_UNSPECIFIED: ContrastKind.ValueType  # 0
+CONTRAST_KIND_DIFFERS: ContrastKind.ValueType  # 1
+"""The goal is certified, the other is not."""
+CONTRAST_KIND_BOTH_CERTIFIED: ContrastKind.ValueType  # 2
+"""Both are certified: there is nothing to contrast."""
+CONTRAST_KIND_GOAL_NOT_CERTIFIED: ContrastKind.ValueType  # 3
+"""The goal itself is not certified."""
+Global___ContrastKind: _TypeAlias = ContrastKind  # noqa: Y015
+
+class _FlipCause:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FlipCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FlipCause.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FLIP_CAUSE_UNSPECIFIED: _FlipCause.ValueType  # 0
+    FLIP_CAUSE_STATEMENT_ABSENT: _FlipCause.ValueType  # 1
+    """Its statement is not in the log at the other revision."""
+    FLIP_CAUSE_VALIDITY: _FlipCause.ValueType  # 2
+    """Its statement does not hold on the other day."""
+    FLIP_CAUSE_RULE: _FlipCause.ValueType  # 3
+    """The other policy has no such rule, or another clause under its name."""
+    FLIP_CAUSE_CONFLICT: _FlipCause.ValueType  # 4
+    """Something else that is stated speaks against it."""
+    FLIP_CAUSE_ABSENCE: _FlipCause.ValueType  # 5
+    """Something that must not hold holds on the other side, or rows of an aggregate differ."""
+    FLIP_CAUSE_DAY: _FlipCause.ValueType  # 6
+    """A test comes out differently on the other day."""
+    FLIP_CAUSE_OUT_OF_SCOPE: _FlipCause.ValueType  # 7
+    """The other policy does not apply on that day."""
+    FLIP_CAUSE_REQUEST: _FlipCause.ValueType  # 8
+    """It was assumed or retracted on one side only."""
+    FLIP_CAUSE_BUDGET: _FlipCause.ValueType  # 9
+    """The other side was cut by a limit."""
+    FLIP_CAUSE_OTHER: _FlipCause.ValueType  # 10
+    """Something else; the detail says what is known."""
+
+class FlipCause(_FlipCause, metaclass=_FlipCauseEnumTypeWrapper):
+    """Why a step holds on one side and not on the other."""
+
+FLIP_CAUSE_UNSPECIFIED: FlipCause.ValueType  # 0
+FLIP_CAUSE_STATEMENT_ABSENT: FlipCause.ValueType  # 1
+"""Its statement is not in the log at the other revision."""
+FLIP_CAUSE_VALIDITY: FlipCause.ValueType  # 2
+"""Its statement does not hold on the other day."""
+FLIP_CAUSE_RULE: FlipCause.ValueType  # 3
+"""The other policy has no such rule, or another clause under its name."""
+FLIP_CAUSE_CONFLICT: FlipCause.ValueType  # 4
+"""Something else that is stated speaks against it."""
+FLIP_CAUSE_ABSENCE: FlipCause.ValueType  # 5
+"""Something that must not hold holds on the other side, or rows of an aggregate differ."""
+FLIP_CAUSE_DAY: FlipCause.ValueType  # 6
+"""A test comes out differently on the other day."""
+FLIP_CAUSE_OUT_OF_SCOPE: FlipCause.ValueType  # 7
+"""The other policy does not apply on that day."""
+FLIP_CAUSE_REQUEST: FlipCause.ValueType  # 8
+"""It was assumed or retracted on one side only."""
+FLIP_CAUSE_BUDGET: FlipCause.ValueType  # 9
+"""The other side was cut by a limit."""
+FLIP_CAUSE_OTHER: FlipCause.ValueType  # 10
+"""Something else; the detail says what is known."""
+Global___FlipCause: _TypeAlias = FlipCause  # noqa: Y015
+
 @_typing.final
 class Plan(_message.Message):
     """One way to understand a question."""
@@ -86,20 +166,24 @@ class PlanQuestionRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     QUESTION_FIELD_NUMBER: _builtins.int
     VALID_ON_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     question: _builtins.str
     valid_on: _builtins.str
     """ISO date; empty: today."""
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         question: _builtins.str = ...,
         valid_on: _builtins.str = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -136,10 +220,13 @@ class AskQuestionRequest(_message.Message):
     VALID_ON_FIELD_NUMBER: _builtins.int
     BUDGET_FIELD_NUMBER: _builtins.int
     ENGINE_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     question: _builtins.str
     valid_on: _builtins.str
     engine: Global___Engine.ValueType
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     @_builtins.property
     def budget(self) -> _common_pb2.Budget: ...
     def __init__(
@@ -150,10 +237,11 @@ class AskQuestionRequest(_message.Message):
         valid_on: _builtins.str = ...,
         budget: _common_pb2.Budget | None = ...,
         engine: Global___Engine.ValueType = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "engine", b"engine", "parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "budget", b"budget", "engine", b"engine", "parent", b"parent", "question", b"question", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -221,6 +309,8 @@ class Goal(_message.Message):
     VALID_ON_FIELD_NUMBER: _builtins.int
     POLICY_NAME_FIELD_NUMBER: _builtins.int
     FACTS_NAME_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    RETRACTIONS_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     goal: _builtins.str
     """Atom text, may hold variables, `_` for any: `eligible("Acme GmbH")`."""
@@ -238,9 +328,17 @@ class Goal(_message.Message):
     """Name under which policy_text is reported in findings."""
     facts_name: _builtins.str
     """Name of the facts file."""
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     @_builtins.property
     def assumptions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ground atoms assumed true; they stand in the certificate as assumptions."""
+
+    @_builtins.property
+    def retractions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Left out for this request: ground atoms that are stated, or ids of statements (`st:...`). They
+        stand in the certificate as retractions. What is assumed is added afterwards.
+        """
 
     def __init__(
         self,
@@ -255,10 +353,12 @@ class Goal(_message.Message):
         valid_on: _builtins.str = ...,
         policy_name: _builtins.str = ...,
         facts_name: _builtins.str = ...,
+        at: _builtins.str = ...,
+        retractions: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["hypergraph", b"hypergraph", "policy", b"policy", "policy_text", b"policy_text", "rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumptions", b"assumptions", "facts_name", b"facts_name", "facts_text", b"facts_text", "goal", b"goal", "hypergraph", b"hypergraph", "parent", b"parent", "policy", b"policy", "policy_name", b"policy_name", "policy_text", b"policy_text", "rules", b"rules", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumptions", b"assumptions", "at", b"at", "facts_name", b"facts_name", "facts_text", b"facts_text", "goal", b"goal", "hypergraph", b"hypergraph", "parent", b"parent", "policy", b"policy", "policy_name", b"policy_name", "policy_text", b"policy_text", "retractions", b"retractions", "rules", b"rules", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_rules: _TypeAlias = _typing.Literal["policy", "policy_text", "hypergraph"]  # noqa: Y015
     _WhichOneofArgType_rules: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
@@ -566,7 +666,10 @@ class ExplainWhyNotResponse(_message.Message):
     DECISION_FIELD_NUMBER: _builtins.int
     REPAIRS_FIELD_NUMBER: _builtins.int
     COMPLETE_FIELD_NUMBER: _builtins.int
+    OPTIMALITY_FIELD_NUMBER: _builtins.int
     complete: _builtins.bool
+    optimality: _builtins.str
+    """What is known of the first repair: `optimal`, `best found`, or empty where there is none."""
     @_builtins.property
     def decision(self) -> _common_pb2.Decision: ...
     @_builtins.property
@@ -579,11 +682,435 @@ class ExplainWhyNotResponse(_message.Message):
         decision: _common_pb2.Decision | None = ...,
         repairs: _abc.Iterable[Global___Repair] | None = ...,
         complete: _builtins.bool = ...,
+        optimality: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["complete", b"complete", "decision", b"decision", "repairs", b"repairs"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["complete", b"complete", "decision", b"decision", "optimality", b"optimality", "repairs", b"repairs"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ExplainWhyNotResponse: _TypeAlias = ExplainWhyNotResponse  # noqa: Y015
+
+@_typing.final
+class ContrastGoalsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GOAL_FIELD_NUMBER: _builtins.int
+    OTHER_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
+    CAP_FIELD_NUMBER: _builtins.int
+    other: _builtins.str
+    """The goal it is compared with, under the same rules, facts and date; without variables."""
+    cap: _builtins.int
+    """At most this many repairs; 0: the server's default."""
+    @_builtins.property
+    def goal(self) -> Global___Goal:
+        """The goal that is asked about; without variables."""
+
+    @_builtins.property
+    def budget(self) -> _common_pb2.Budget: ...
+    def __init__(
+        self,
+        *,
+        goal: Global___Goal | None = ...,
+        other: _builtins.str = ...,
+        budget: _common_pb2.Budget | None = ...,
+        cap: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "goal", b"goal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "cap", b"cap", "goal", b"goal", "other", b"other"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ContrastGoalsRequest: _TypeAlias = ContrastGoalsRequest  # noqa: Y015
+
+@_typing.final
+class ContrastItem(_message.Message):
+    """A requirement that the proof of the goal meets and that the other goal lacks."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUIREMENT_FIELD_NUMBER: _builtins.int
+    COUNTERPART_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    DEPTH_FIELD_NUMBER: _builtins.int
+    PART_OF_FIELD_NUMBER: _builtins.int
+    IS_FACT_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    QUOTES_FIELD_NUMBER: _builtins.int
+    requirement: _builtins.str
+    """What the proof of the goal has here: an atom, or a test with its values."""
+    counterpart: _builtins.str
+    """What it would be for the other goal, arguments resolved as far as known."""
+    rule: _builtins.str
+    """Id of the rule that needs it; empty for the goal itself."""
+    depth: _builtins.int
+    """1 for the topmost requirements, one more for each rule below."""
+    part_of: _builtins.int
+    """Position in the list of the requirement that this one is part of; -1 at the top."""
+    is_fact: _builtins.bool
+    """Whether a source states the requirement: then the counterpart is a missing fact."""
+    code: _common_pb2.AbstentionCode.ValueType
+    detail: _builtins.str
+    @_builtins.property
+    def quotes(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Quote]: ...
+    def __init__(
+        self,
+        *,
+        requirement: _builtins.str = ...,
+        counterpart: _builtins.str = ...,
+        rule: _builtins.str = ...,
+        depth: _builtins.int = ...,
+        part_of: _builtins.int = ...,
+        is_fact: _builtins.bool = ...,
+        code: _common_pb2.AbstentionCode.ValueType = ...,
+        detail: _builtins.str = ...,
+        quotes: _abc.Iterable[_common_pb2.Quote] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "counterpart", b"counterpart", "depth", b"depth", "detail", b"detail", "is_fact", b"is_fact", "part_of", b"part_of", "quotes", b"quotes", "requirement", b"requirement", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ContrastItem: _TypeAlias = ContrastItem  # noqa: Y015
+
+@_typing.final
+class ContrastGoalsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    GOAL_FIELD_NUMBER: _builtins.int
+    OTHER_FIELD_NUMBER: _builtins.int
+    DIFFERENCES_FIELD_NUMBER: _builtins.int
+    REPAIRS_FIELD_NUMBER: _builtins.int
+    OPTIMALITY_FIELD_NUMBER: _builtins.int
+    REPAIRS_COMPLETE_FIELD_NUMBER: _builtins.int
+    kind: Global___ContrastKind.ValueType
+    optimality: _builtins.str
+    """What is known of the first repair: `optimal`, `best found`, or empty where there is none."""
+    repairs_complete: _builtins.bool
+    @_builtins.property
+    def goal(self) -> _common_pb2.Decision:
+        """Neither is recorded."""
+
+    @_builtins.property
+    def other(self) -> _common_pb2.Decision: ...
+    @_builtins.property
+    def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___ContrastItem]:
+        """The topmost first; what an item is part of stands before it."""
+
+    @_builtins.property
+    def repairs(self) -> _containers.RepeatedCompositeFieldContainer[Global___Repair]:
+        """Sets of facts that would prove the other goal, cheapest first."""
+
+    def __init__(
+        self,
+        *,
+        kind: Global___ContrastKind.ValueType = ...,
+        goal: _common_pb2.Decision | None = ...,
+        other: _common_pb2.Decision | None = ...,
+        differences: _abc.Iterable[Global___ContrastItem] | None = ...,
+        repairs: _abc.Iterable[Global___Repair] | None = ...,
+        optimality: _builtins.str = ...,
+        repairs_complete: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["goal", b"goal", "other", b"other"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["differences", b"differences", "goal", b"goal", "kind", b"kind", "optimality", b"optimality", "other", b"other", "repairs", b"repairs", "repairs_complete", b"repairs_complete"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ContrastGoalsResponse: _TypeAlias = ContrastGoalsResponse  # noqa: Y015
+
+@_typing.final
+class StreamLeavesRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GOAL_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def goal(self) -> Global___Goal: ...
+    @_builtins.property
+    def budget(self) -> _common_pb2.Budget: ...
+    def __init__(
+        self,
+        *,
+        goal: Global___Goal | None = ...,
+        budget: _common_pb2.Budget | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "goal", b"goal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "goal", b"goal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamLeavesRequest: _TypeAlias = StreamLeavesRequest  # noqa: Y015
+
+@_typing.final
+class Loss(_message.Message):
+    """What becomes of the goal without one leaf."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERDICT_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    OPEN_FIELD_NUMBER: _builtins.int
+    SUPPORT_FIELD_NUMBER: _builtins.int
+    verdict: _common_pb2.Verdict.ValueType
+    code: _common_pb2.AbstentionCode.ValueType
+    @_builtins.property
+    def open(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.OpenRequirement]:
+        """What then is missing."""
+
+    @_builtins.property
+    def support(self) -> _containers.RepeatedCompositeFieldContainer[Global___SupportLeaf]:
+        """The leaves of the proof that is left, where there is one."""
+
+    def __init__(
+        self,
+        *,
+        verdict: _common_pb2.Verdict.ValueType = ...,
+        code: _common_pb2.AbstentionCode.ValueType = ...,
+        open: _abc.Iterable[_common_pb2.OpenRequirement] | None = ...,
+        support: _abc.Iterable[Global___SupportLeaf] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "open", b"open", "support", b"support", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Loss: _TypeAlias = Loss  # noqa: Y015
+
+@_typing.final
+class LeafWitness(_message.Message):
+    """A leaf of the minimal certificate, and what hangs on it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    LEAF_FIELD_NUMBER: _builtins.int
+    IN_CERTIFICATE_FIELD_NUMBER: _builtins.int
+    IN_KNOWLEDGE_FIELD_NUMBER: _builtins.int
+    index: _builtins.int
+    count: _builtins.int
+    """How many there are."""
+    @_builtins.property
+    def leaf(self) -> Global___SupportLeaf: ...
+    @_builtins.property
+    def in_certificate(self) -> Global___Loss:
+        """Without it, from the other leaves of the certificate alone."""
+
+    @_builtins.property
+    def in_knowledge(self) -> Global___Loss:
+        """Without it, from everything else that is known."""
+
+    def __init__(
+        self,
+        *,
+        index: _builtins.int = ...,
+        count: _builtins.int = ...,
+        leaf: Global___SupportLeaf | None = ...,
+        in_certificate: Global___Loss | None = ...,
+        in_knowledge: Global___Loss | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["in_certificate", b"in_certificate", "in_knowledge", b"in_knowledge", "leaf", b"leaf"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "in_certificate", b"in_certificate", "in_knowledge", b"in_knowledge", "index", b"index", "leaf", b"leaf"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LeafWitness: _TypeAlias = LeafWitness  # noqa: Y015
+
+@_typing.final
+class StreamLeavesResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECISION_FIELD_NUMBER: _builtins.int
+    LEAF_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def decision(self) -> _common_pb2.Decision:
+        """The decision, first; it is not recorded."""
+
+    @_builtins.property
+    def leaf(self) -> Global___LeafWitness: ...
+    def __init__(
+        self,
+        *,
+        decision: _common_pb2.Decision | None = ...,
+        leaf: Global___LeafWitness | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "decision", b"decision", "leaf", b"leaf"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "decision", b"decision", "leaf", b"leaf"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["decision", "leaf"]  # noqa: Y015
+    _WhichOneofArgType_content: _TypeAlias = _typing.Literal["content", b"content"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_content) -> _WhichOneofReturnType_content | None: ...
+
+Global___StreamLeavesResponse: _TypeAlias = StreamLeavesResponse  # noqa: Y015
+
+@_typing.final
+class Standpoint(_message.Message):
+    """Under what a goal is decided for comparison."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    VALID_ON_FIELD_NUMBER: _builtins.int
+    POLICY_FIELD_NUMBER: _builtins.int
+    POLICY_TEXT_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    POLICY_NAME_FIELD_NUMBER: _builtins.int
+    revision: _builtins.str
+    """Position in the knowledge log; empty: the newest."""
+    valid_on: _builtins.str
+    """ISO date; empty: that of the goal."""
+    policy: _builtins.str
+    """policies/{id}@{version}; where none is given, that of the goal."""
+    policy_text: _builtins.str
+    """Text of a policy that is not published."""
+    decision: _builtins.str
+    """A recorded decision, knowledgeBases/{kb}/decisions/{sequence}: its certificate, at its
+    revision, stands for everything else of this message, and `goal` is ignored.
+    """
+    policy_name: _builtins.str
+    """Name under which policy_text is reported in findings."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.str = ...,
+        valid_on: _builtins.str = ...,
+        policy: _builtins.str = ...,
+        policy_text: _builtins.str = ...,
+        decision: _builtins.str = ...,
+        policy_name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "policy", b"policy", "policy_text", b"policy_text", "rules", b"rules"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "policy", b"policy", "policy_name", b"policy_name", "policy_text", b"policy_text", "revision", b"revision", "rules", b"rules", "valid_on", b"valid_on"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_rules: _TypeAlias = _typing.Literal["policy", "policy_text", "decision"]  # noqa: Y015
+    _WhichOneofArgType_rules: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_rules) -> _WhichOneofReturnType_rules | None: ...
+
+Global___Standpoint: _TypeAlias = Standpoint  # noqa: Y015
+
+@_typing.final
+class CompareVerdictsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GOAL_FIELD_NUMBER: _builtins.int
+    FIRST_FIELD_NUMBER: _builtins.int
+    SECOND_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def goal(self) -> Global___Goal:
+        """What the two have in common."""
+
+    @_builtins.property
+    def first(self) -> Global___Standpoint: ...
+    @_builtins.property
+    def second(self) -> Global___Standpoint: ...
+    @_builtins.property
+    def budget(self) -> _common_pb2.Budget: ...
+    def __init__(
+        self,
+        *,
+        goal: Global___Goal | None = ...,
+        first: Global___Standpoint | None = ...,
+        second: Global___Standpoint | None = ...,
+        budget: _common_pb2.Budget | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "first", b"first", "goal", b"goal", "second", b"second"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "first", b"first", "goal", b"goal", "second", b"second"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CompareVerdictsRequest: _TypeAlias = CompareVerdictsRequest  # noqa: Y015
+
+@_typing.final
+class Flip(_message.Message):
+    """The lowest step of one proof that the other side does not have."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIDE_FIELD_NUMBER: _builtins.int
+    STEP_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    CHAIN_FIELD_NUMBER: _builtins.int
+    side: _builtins.int
+    """Whose proof it is in: 1 the first, 2 the second."""
+    cause: Global___FlipCause.ValueType
+    detail: _builtins.str
+    @_builtins.property
+    def step(self) -> _common_pb2.ProofStep: ...
+    @_builtins.property
+    def chain(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ProofStep]:
+        """From this step up to the goal, this step first."""
+
+    def __init__(
+        self,
+        *,
+        side: _builtins.int = ...,
+        step: _common_pb2.ProofStep | None = ...,
+        cause: Global___FlipCause.ValueType = ...,
+        detail: _builtins.str = ...,
+        chain: _abc.Iterable[_common_pb2.ProofStep] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["step", b"step"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause", "chain", b"chain", "detail", b"detail", "side", b"side", "step", b"step"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Flip: _TypeAlias = Flip  # noqa: Y015
+
+@_typing.final
+class CompareVerdictsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UNCHANGED_FIELD_NUMBER: _builtins.int
+    FIRST_FIELD_NUMBER: _builtins.int
+    SECOND_FIELD_NUMBER: _builtins.int
+    FLIPS_FIELD_NUMBER: _builtins.int
+    DIFFERENCES_FIELD_NUMBER: _builtins.int
+    unchanged: _builtins.bool
+    """The certificates are the same, byte for byte."""
+    @_builtins.property
+    def first(self) -> _common_pb2.Decision:
+        """Neither is recorded by this call."""
+
+    @_builtins.property
+    def second(self) -> _common_pb2.Decision: ...
+    @_builtins.property
+    def flips(self) -> _containers.RepeatedCompositeFieldContainer[Global___Flip]:
+        """The first flip of the first proof, then that of the second, where there are any."""
+
+    @_builtins.property
+    def differences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """In what the certificates differ, as one line each."""
+
+    def __init__(
+        self,
+        *,
+        unchanged: _builtins.bool = ...,
+        first: _common_pb2.Decision | None = ...,
+        second: _common_pb2.Decision | None = ...,
+        flips: _abc.Iterable[Global___Flip] | None = ...,
+        differences: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["first", b"first", "second", b"second"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["differences", b"differences", "first", b"first", "flips", b"flips", "second", b"second", "unchanged", b"unchanged"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CompareVerdictsResponse: _TypeAlias = CompareVerdictsResponse  # noqa: Y015

@@ -64,6 +64,21 @@ class ReasoningServiceStub:
                 request_serializer=proofweave_dot_v1_dot_reasoning__pb2.ExplainWhyNotRequest.SerializeToString,
                 response_deserializer=proofweave_dot_v1_dot_reasoning__pb2.ExplainWhyNotResponse.FromString,
                 _registered_method=True)
+        self.ContrastGoals = channel.unary_unary(
+                '/proofweave.v1.ReasoningService/ContrastGoals',
+                request_serializer=proofweave_dot_v1_dot_reasoning__pb2.ContrastGoalsRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_reasoning__pb2.ContrastGoalsResponse.FromString,
+                _registered_method=True)
+        self.StreamLeaves = channel.unary_stream(
+                '/proofweave.v1.ReasoningService/StreamLeaves',
+                request_serializer=proofweave_dot_v1_dot_reasoning__pb2.StreamLeavesRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_reasoning__pb2.StreamLeavesResponse.FromString,
+                _registered_method=True)
+        self.CompareVerdicts = channel.unary_unary(
+                '/proofweave.v1.ReasoningService/CompareVerdicts',
+                request_serializer=proofweave_dot_v1_dot_reasoning__pb2.CompareVerdictsRequest.SerializeToString,
+                response_deserializer=proofweave_dot_v1_dot_reasoning__pb2.CompareVerdictsResponse.FromString,
+                _registered_method=True)
 
 
 class ReasoningServiceServicer:
@@ -111,6 +126,27 @@ class ReasoningServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ContrastGoals(self, request, context):
+        """Say why one goal is proved and another is not: the requirements at which they differ.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StreamLeaves(self, request, context):
+        """Say for each leaf of a proof what becomes of the goal without it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CompareVerdicts(self, request, context):
+        """Decide a goal at two revisions, on two days or under two policies, and name what flipped first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ReasoningServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -143,6 +179,21 @@ def add_ReasoningServiceServicer_to_server(servicer, server):
                     servicer.ExplainWhyNot,
                     request_deserializer=proofweave_dot_v1_dot_reasoning__pb2.ExplainWhyNotRequest.FromString,
                     response_serializer=proofweave_dot_v1_dot_reasoning__pb2.ExplainWhyNotResponse.SerializeToString,
+            ),
+            'ContrastGoals': grpc.unary_unary_rpc_method_handler(
+                    servicer.ContrastGoals,
+                    request_deserializer=proofweave_dot_v1_dot_reasoning__pb2.ContrastGoalsRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_reasoning__pb2.ContrastGoalsResponse.SerializeToString,
+            ),
+            'StreamLeaves': grpc.unary_stream_rpc_method_handler(
+                    servicer.StreamLeaves,
+                    request_deserializer=proofweave_dot_v1_dot_reasoning__pb2.StreamLeavesRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_reasoning__pb2.StreamLeavesResponse.SerializeToString,
+            ),
+            'CompareVerdicts': grpc.unary_unary_rpc_method_handler(
+                    servicer.CompareVerdicts,
+                    request_deserializer=proofweave_dot_v1_dot_reasoning__pb2.CompareVerdictsRequest.FromString,
+                    response_serializer=proofweave_dot_v1_dot_reasoning__pb2.CompareVerdictsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -307,6 +358,87 @@ class ReasoningService:
             '/proofweave.v1.ReasoningService/ExplainWhyNot',
             proofweave_dot_v1_dot_reasoning__pb2.ExplainWhyNotRequest.SerializeToString,
             proofweave_dot_v1_dot_reasoning__pb2.ExplainWhyNotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ContrastGoals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.ReasoningService/ContrastGoals',
+            proofweave_dot_v1_dot_reasoning__pb2.ContrastGoalsRequest.SerializeToString,
+            proofweave_dot_v1_dot_reasoning__pb2.ContrastGoalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamLeaves(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/proofweave.v1.ReasoningService/StreamLeaves',
+            proofweave_dot_v1_dot_reasoning__pb2.StreamLeavesRequest.SerializeToString,
+            proofweave_dot_v1_dot_reasoning__pb2.StreamLeavesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CompareVerdicts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proofweave.v1.ReasoningService/CompareVerdicts',
+            proofweave_dot_v1_dot_reasoning__pb2.CompareVerdictsRequest.SerializeToString,
+            proofweave_dot_v1_dot_reasoning__pb2.CompareVerdictsResponse.FromString,
             options,
             channel_credentials,
             insecure,

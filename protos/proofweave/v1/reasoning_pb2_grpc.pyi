@@ -43,6 +43,12 @@ class ReasoningServiceStub:
     """Enumerate inclusion-minimal supports of a goal; the last message says whether these were all."""
     ExplainWhyNot: _grpc.UnaryUnaryMultiCallable[_reasoning_pb2.ExplainWhyNotRequest, _reasoning_pb2.ExplainWhyNotResponse]
     """Say which facts would prove a goal that is not derived, cheapest first."""
+    ContrastGoals: _grpc.UnaryUnaryMultiCallable[_reasoning_pb2.ContrastGoalsRequest, _reasoning_pb2.ContrastGoalsResponse]
+    """Say why one goal is proved and another is not: the requirements at which they differ."""
+    StreamLeaves: _grpc.UnaryStreamMultiCallable[_reasoning_pb2.StreamLeavesRequest, _reasoning_pb2.StreamLeavesResponse]
+    """Say for each leaf of a proof what becomes of the goal without it."""
+    CompareVerdicts: _grpc.UnaryUnaryMultiCallable[_reasoning_pb2.CompareVerdictsRequest, _reasoning_pb2.CompareVerdictsResponse]
+    """Decide a goal at two revisions, on two days or under two policies, and name what flipped first."""
 
 @_typing.type_check_only
 class ReasoningServiceAsyncStub(ReasoningServiceStub):
@@ -59,6 +65,12 @@ class ReasoningServiceAsyncStub(ReasoningServiceStub):
     """Enumerate inclusion-minimal supports of a goal; the last message says whether these were all."""
     ExplainWhyNot: _aio.UnaryUnaryMultiCallable[_reasoning_pb2.ExplainWhyNotRequest, _reasoning_pb2.ExplainWhyNotResponse]  # type: ignore[assignment]
     """Say which facts would prove a goal that is not derived, cheapest first."""
+    ContrastGoals: _aio.UnaryUnaryMultiCallable[_reasoning_pb2.ContrastGoalsRequest, _reasoning_pb2.ContrastGoalsResponse]  # type: ignore[assignment]
+    """Say why one goal is proved and another is not: the requirements at which they differ."""
+    StreamLeaves: _aio.UnaryStreamMultiCallable[_reasoning_pb2.StreamLeavesRequest, _reasoning_pb2.StreamLeavesResponse]  # type: ignore[assignment]
+    """Say for each leaf of a proof what becomes of the goal without it."""
+    CompareVerdicts: _aio.UnaryUnaryMultiCallable[_reasoning_pb2.CompareVerdictsRequest, _reasoning_pb2.CompareVerdictsResponse]  # type: ignore[assignment]
+    """Decide a goal at two revisions, on two days or under two policies, and name what flipped first."""
 
 class ReasoningServiceServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -108,5 +120,29 @@ class ReasoningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_reasoning_pb2.ExplainWhyNotResponse, _abc.Awaitable[_reasoning_pb2.ExplainWhyNotResponse]]:
         """Say which facts would prove a goal that is not derived, cheapest first."""
+
+    @_abc_1.abstractmethod
+    def ContrastGoals(
+        self,
+        request: _reasoning_pb2.ContrastGoalsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_reasoning_pb2.ContrastGoalsResponse, _abc.Awaitable[_reasoning_pb2.ContrastGoalsResponse]]:
+        """Say why one goal is proved and another is not: the requirements at which they differ."""
+
+    @_abc_1.abstractmethod
+    def StreamLeaves(
+        self,
+        request: _reasoning_pb2.StreamLeavesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_reasoning_pb2.StreamLeavesResponse], _abc.AsyncIterator[_reasoning_pb2.StreamLeavesResponse]]:
+        """Say for each leaf of a proof what becomes of the goal without it."""
+
+    @_abc_1.abstractmethod
+    def CompareVerdicts(
+        self,
+        request: _reasoning_pb2.CompareVerdictsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_reasoning_pb2.CompareVerdictsResponse, _abc.Awaitable[_reasoning_pb2.CompareVerdictsResponse]]:
+        """Decide a goal at two revisions, on two days or under two policies, and name what flipped first."""
 
 def add_ReasoningServiceServicer_to_server(servicer: ReasoningServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,98 @@
+"""What a text is searched for: its words but those of questions, and the titles it names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+import tantivy
+
+_WORD = re.compile(r"\w+")
+_DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)\s*\Z")
+_LONGEST_NAME = 14
+
+# What questions and sentences are made of whatever they are about: such words find nothing.
+_FRAME = (
+    "a an the this that these those it its he him his she her they them their there here we our "
+    "you your i my me who whom whose what which when where why how "
+    "is are was were be been being do does did has have had having can could would will shall "
+    "should may might must "
+    "of in on at to for from by with without into onto about between among during after before "
+    "and or but nor not no if than then as so "
+    "both each same other also any all"
+)
+
+
+class SearchTerms:
+    """Cuts text into the terms of the index, always the same way."""
+
+    def __init__(self) -> None:
+        self.analyzer = (
+            tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+            .filter(tantivy.Filter.lowercase())
+            .filter(tantivy.Filter.ascii_fold())
+            .filter(tantivy.Filter.stemmer("English"))
+            .build()
+        )
+        self._folder = (
+            tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+            .filter(tantivy.Filter.lowercase())
+            .filter(tantivy.Filter.ascii_fold())
+            .build()
+        )
+        self._frame = frozenset(self.analyzer.analyze(_FRAME))
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """Give the words to look for, sorted; the frame words only where there are no others."""
+        words = sorted(set(self.analyzer.analyze(composed(text))))
+        return tuple(word for word in words if word not in self._frame) or tuple(words)
+
+    def title_keys(self, title: str) -> tuple[str, ...]:
+        """Give the two names a title is found by: as it is, and without its disambiguator.
+
+        Always two, if equal ones: scores count how many names a passage has.
+        """
+        return self.key(title), self.key(_DISAMBIGUATOR.sub("", title) or title)
+
+    def key(self, name: str) -> str:
+        """Give the form in which names are compared: no case, no accents, no marks."""
+        return " ".join(self._folder.analyze(composed(name)))
+
+    def names(self, text: str, is_title: Callable[[str], bool]) -> tuple[str, ...]:
+        """Give the keys of the titles that a text names, longest first, none inside another.
+
+        A name begins with a capital or a digit; a frame word, or what only opens the text, is none.
+        Looks up at most 14 keys for each word.
+        """
+        text = composed(text)
+        spans = [(match.start(), match.end()) for match in _WORD.finditer(text)]
+        folded = [self.key(text[start:end]) for start, end in spans]
+        taken: set[int] = set()
+        found: dict[str, None] = {}
+        for length in range(min(_LONGEST_NAME, len(spans)), 0, -1):
+            for first in range(len(spans) - length + 1):
+                opening = text[spans[first][0]]
+                if not (opening.isupper() or opening.isdigit()):
+                    continue
+                if not taken.isdisjoint(range(first, first + length)):
+                    continue
+                if length == 1 and (
+                    (first == 0 and len(spans) > 1)
+                    or opening.isdigit()
+                    or self._is_frame(folded[first])
+                ):
+                    continue
+                key = " ".join(folded[first : first + length])
+                if is_title(key):
+                    taken.update(range(first, first + length))
+                    found[key] = None
+        return tuple(found)
+
+    def _is_frame(self, word: str) -> bool:
+        return self._frame.issuperset(self.analyzer.analyze(word))
+
+
+def composed(text: str) -> str:
+    """Write accents as one character, which the tokenizer would else cut words at."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
