@@ -11,7 +11,7 @@ from proofweave.v1 import common_pb2, knowledge_pb2
 
 from ..errors import RequestRejected
 from .connection import Services, connect
-from .options import Config, Json, Kb, Server, Token, settings_of, target
+from .options import At, Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import Exit, console, print_json
 from .verdicts import code_word
 
@@ -45,6 +45,7 @@ def meet(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, help="Name so many; all are counted.")
     ] = _SHOWN,
+    at: At = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -71,7 +72,7 @@ def meet(
         for option in (name for name, value in given.items() if value):
             raise RequestRejected(f"{option} is for constraints such as habitat=aquatic")
         with connect(target(server, kb, token, settings), settings) as services:
-            _meet_classes(services, asked[0], asked[1:], as_json=as_json)
+            _meet_classes(services, asked[0], asked[1:], at=at, as_json=as_json)
         return
     wrong = [text for text, part in zip(asked, parts, strict=True) if part is None]
     if wrong:
@@ -84,6 +85,7 @@ def meet(
         any=any_of,
         valid_on=valid_on,
         min_confidence=min_confidence,
+        at=at,
     )
     with connect(target(server, kb, token, settings), settings) as services:
         response, instances = _all_pages(services, request, limit)
@@ -95,12 +97,14 @@ def meet(
     raise typer.Exit(Exit.ABSTAINED if abstained else Exit.DONE)
 
 
-def _meet_classes(services: Services, name: str, values: list[str], *, as_json: bool) -> None:
+def _meet_classes(
+    services: Services, name: str, values: list[str], *, at: str, as_json: bool
+) -> None:
     from ..orders import meet_of  # loads the lattice
 
     if not values:
         raise RequestRejected(f"{name!r} is no constraint; expected DIMENSION=VALUE, or classes")
-    request = knowledge_pb2.GetDimensionRequest(name=name)
+    request = knowledge_pb2.GetDimensionRequest(name=name, at=at)
     found = meet_of(services.knowledge.GetDimension(request).dimension, values)
     if as_json:
         print_json({"dimension": name, "values": values, "meet": list(found)})

@@ -1662,6 +1662,7 @@ class MeetInstancesRequest(_message.Message):
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     any: _builtins.bool
     """Ask who satisfies at least one constraint, instead of all."""
@@ -1671,6 +1672,8 @@ class MeetInstancesRequest(_message.Message):
     """Count only statements of at least this confidence, from 0 to 1. What no evidence doubts has 1."""
     page_size: _builtins.int
     page_token: _builtins.str
+    at: _builtins.str
+    """Revision to answer at: the knowledge as it was then; empty: the newest."""
     @_builtins.property
     def constraints(self) -> _containers.RepeatedCompositeFieldContainer[Global___ValueConstraint]: ...
     def __init__(
@@ -1683,10 +1686,11 @@ class MeetInstancesRequest(_message.Message):
         min_confidence: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        at: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["any", b"any", "constraints", b"constraints", "min_confidence", b"min_confidence", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["any", b"any", "at", b"at", "constraints", b"constraints", "min_confidence", b"min_confidence", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
