@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -63,6 +64,7 @@ def measure(instances: int, queries: int, directory: Path, peers: list[str]) -> 
     (base / "projections" / "lattice").unlink(missing_ok=True)
     built = _in_new_process("build", base)
     answered = _in_new_process("answer", base, wanted)
+    print(json.dumps({**built, **answered, "counts": 0, "names": 0}), file=sys.stderr)
     counts = answered.pop("counts")
     names = answered.pop("names")
     checked = wanted[queries : queries + _CHECKED]
@@ -225,6 +227,8 @@ def main() -> None:
         print(json.dumps(_JOBS[arguments.job](arguments.kb)))
         return
     peers = [name for name in arguments.peers.split(",") if name in PEERS]
+    if "duckdb" in peers and find_spec("duckdb") is None:
+        parser.error("duckdb is not installed (pip install duckdb); or give --peers oxigraph")
     with TemporaryDirectory() as place:
         directory = arguments.keep or Path(place)
         directory.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,7 @@ def _triples(world: World) -> Iterator[bytes]:
 @contextmanager
 def duckdb(world: World, directory: Path) -> Iterator[Answer]:
     """Load sorted pairs and the closure of the order; a meet is an INTERSECT."""
-    import duckdb as library  # a development dependency
-
+    library: Any = import_module("duckdb")  # a development dependency, imported where it is used
     connection = library.connect(str(directory / "meet.duckdb"))
     order = np.lexsort((world.owner, world.value, world.dimension))
     pairs = {

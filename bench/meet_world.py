@@ -140,7 +140,8 @@ def oracle(world: World, wanted: Wanted) -> set[int]:
     answers: set[int] | None = None
     for dimension, value in wanted:
         lower = np.array(world.descendants(dimension, value), dtype=np.uint16)
-        at = (world.dimension == dimension) & np.isin(world.value, lower)
+        inside = np.nonzero(world.dimension == dimension)[0]
+        at = inside[np.isin(world.value[inside], lower)]
         having = set(world.owner[at].tolist())
         answers = having if answers is None else answers & having
     return answers or set()

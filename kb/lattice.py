@@ -225,7 +225,9 @@ class LatticeIndex:
         """
         number = self._names.find(instance)
         result: dict[str, tuple[Value, ...]] = {}
-        for name in sorted(self._dimension_names()) if number is not None else ():
+        if number is None:
+            return result
+        for name in sorted(self._dimension_names()):
             values = {
                 value
                 for value in self._values(name)
@@ -272,16 +274,15 @@ class LatticeIndex:
             values = (value for value in self._values(name) if isinstance(value, Comparable))
             ordered = self._ordered[name] = OrderedValues(values)
         if possible:
-            values = ordered.possible(wanted)
-            return _union(self._at_or_below((name, value), view) for value in values)
+            perhaps = ordered.possible(wanted)
+            return _union(self._at_or_below((name, value), view) for value in perhaps)
         run = ordered.certain(wanted)
         blocks = [self._block(name, number, block) for number, block in run.blocks]
         singles = [self._below_at((name, value)) for value in run.values]
-        qualified = ()
         if self._rows.has(name):
             found = [*run.values, *(v for place in run.blocks for v in ordered.block(*place))]
-            qualified = (self._rows.at([(name, value) for value in found], view),)
-        return _union([*blocks, *singles, *qualified])
+            singles.append(self._rows.at([(name, value) for value in found], view))
+        return _union([*blocks, *singles])
 
     def _block(self, name: str, number: int, block: int) -> BitMap:
         """Give the plain instances of neighbouring values of an ordered dimension."""

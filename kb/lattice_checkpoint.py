@@ -201,4 +201,6 @@ class CheckpointWriter:
 
 
 def _bitmap(block: memoryview) -> BitMap:
-    return BitMap.deserialize(block) if block else BitMap()
+    if not block:
+        return BitMap()
+    return BitMap.deserialize(cast("bytes", block))  # it takes any buffer

@@ -78,7 +78,8 @@ class LatticeProjection:
         except CheckpointUnusable as error:
             _LOGGER.warning("the lattice index is built anew: %s", error)
             return None
-        if checkpoint.revision > log.revision or log.link(checkpoint.revision) != checkpoint.link:
+        newest = log.revision
+        if checkpoint.revision > newest or log.link(checkpoint.revision) != checkpoint.link:
             _LOGGER.warning("the lattice index is built anew: its checkpoint is of another log")
             return None
         behind = placements.count_changed(checkpoint.revision)

@@ -104,7 +104,7 @@ class PastProjections:
         view: View,
         union: bool,
     ) -> Meeting:
-        """Decide a meet at a revision."""
+        """Decide a meet by the lattice index of a revision."""
         with self._lock:
             index = self.lattice(store, revision, dimensions)
             return decide(index, constraints, view=view, union=union)

@@ -266,6 +266,14 @@ class Reading:
 
     # ---- policies and dimensions
 
+    def stated_dimensions(self) -> tuple[str, ...]:
+        """Give the dimensions in which something was stated, sorted."""
+        return self._readers.store.stated_dimensions()
+
+    def stated_value(self, dimension: str) -> Value | None:
+        """Give a value that was stated in a dimension, the first there was; None if none was."""
+        return self._readers.store.stated_value(dimension)
+
     def policies(self) -> tuple[PolicyRecord, ...]:
         """Give all policy versions, by id and then in order of publication."""
         return self._readers.store.policies(as_of=self._at)

@@ -256,6 +256,19 @@ class Store:
         ):
             yield name
 
+    def stated_dimensions(self) -> tuple[str, ...]:
+        """Give the dimensions of all statements, also of those withdrawn, sorted."""
+        rows = self._connection.execute("SELECT DISTINCT dimension FROM statement ORDER BY 1")
+        return tuple(name for (name,) in rows)
+
+    def stated_value(self, dimension: str) -> Value | None:
+        """Give the value of the first statement in a dimension."""
+        row = self._connection.execute(
+            "SELECT kind, value FROM statement WHERE dimension = ? ORDER BY key LIMIT 1",
+            (dimension,),
+        ).fetchone()
+        return None if row is None else value_from_json({"kind": row[0], "value": row[1]})
+
     def extractors(self, *, source_sha256: str | None = None) -> tuple[str, ...]:
         """Give the extractors of what stands, in one document if given, sorted."""
         rows = self._connection.execute(
@@ -281,19 +294,6 @@ class Store:
                 (dimension, name, limit),
             )
         )
-
-    def stated_dimensions(self) -> tuple[str, ...]:
-        """Give the dimensions of all statements, also of those withdrawn, sorted."""
-        rows = self._connection.execute("SELECT DISTINCT dimension FROM statement ORDER BY 1")
-        return tuple(name for (name,) in rows)
-
-    def stated_value(self, dimension: str) -> Value | None:
-        """Give the value of the first statement in a dimension."""
-        row = self._connection.execute(
-            "SELECT kind, value FROM statement WHERE dimension = ? ORDER BY key LIMIT 1",
-            (dimension,),
-        ).fetchone()
-        return None if row is None else value_from_json({"kind": row[0], "value": row[1]})
 
     def rejections(self, source_sha256: str) -> tuple[tuple[str, str], ...]:
         """Give (reason, text) of candidates that extraction rejected, sorted."""

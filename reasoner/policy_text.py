@@ -48,7 +48,8 @@ class _PolicyReading:
                     message = f"a declaration such as {name} takes no comment of a rule"
                     self.findings.append(self.source.finding(block.start, "metadata", message))
                 if name == "applies_under" and indicator is not None:
-                    self.gates.append(Gate(*indicator, labels[0], labels[1], statement.start))
+                    dimension, label = labels
+                    self.gates.append(Gate(*indicator, dimension, label, statement.start))
                 else:
                     self.declaration(name, labels, indicator, line)
             case Rule(head, body):
@@ -134,6 +135,26 @@ def _name_clauses(
     return tuple(named)
 
 
+def _check_gates(reading: _PolicyReading) -> None:
+    """Report gates of no rule of the policy, and of dimensions that no atom can be of."""
+    heads = {clause.head.signature for clause in reading.clauses}
+    for gate in reading.gates:
+        name = f"{gate.predicate}/{gate.arity}"
+        if gate.signature not in heads:
+            known = sorted(f"{predicate}/{arity}" for predicate, arity in heads)
+            nearest = process.extractOne(name, known, score_cutoff=60)
+            hint = f"; the nearest is {nearest[0]}" if nearest else ""
+            message = f"applies_under names {name}, which no rule of the policy derives{hint}"
+        elif not gate.arity:
+            message = f"applies_under names {name}, which has no argument to be under a class"
+        elif re.fullmatch(r"[a-z][A-Za-z0-9_]*", gate.dimension) is None:
+            message = f"applies_under names {gate.dimension!r}, which is no name of a dimension"
+        else:
+            continue
+        reading.findings.append(reading.source.finding(gate.start, "declaration", message))
+    reading.gates[:] = [gate for gate in reading.gates if gate.arity]
+
+
 def _separate(source: SourceText, findings: list[Finding]) -> SourceText:
     """Cut statements where a full stop is missing, so that the next one is read by itself."""
     statements: list[StatementText] = []
@@ -164,26 +185,6 @@ def _fault_before_a_line(statement: StatementText) -> Fault | None:
         return None
     _, faults = read_statement(statement.text)
     return faults[0] if faults and faults[0].code == "syntax" else None
-
-
-def _check_gates(reading: _PolicyReading) -> None:
-    """Report gates of no rule of the policy, and of dimensions that no atom can be of."""
-    heads = {clause.head.signature for clause in reading.clauses}
-    for gate in reading.gates:
-        name = f"{gate.predicate}/{gate.arity}"
-        if gate.signature not in heads:
-            known = sorted(f"{predicate}/{arity}" for predicate, arity in heads)
-            nearest = process.extractOne(name, known, score_cutoff=60)
-            hint = f"; the nearest is {nearest[0]}" if nearest else ""
-            message = f"applies_under names {name}, which no rule of the policy derives{hint}"
-        elif not gate.arity:
-            message = f"applies_under names {name}, which has no argument to be under a class"
-        elif re.fullmatch(r"[a-z][A-Za-z0-9_]*", gate.dimension) is None:
-            message = f"applies_under names {gate.dimension!r}, which is no name of a dimension"
-        else:
-            continue
-        reading.findings.append(reading.source.finding(gate.start, "declaration", message))
-    reading.gates[:] = [gate for gate in reading.gates if gate.arity]
 
 
 def read_policy(text: str, *, name: str) -> tuple[Policy, tuple[Finding, ...]]:

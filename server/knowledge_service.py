@@ -18,7 +18,7 @@ from .imports import import_request
 from .ingestion import Upload, ingest_upload, summarise, uploads
 from .knowledge import Knowledge
 from .links import Linked
-from .meetings import meet_instances
+from .meetings import Asker, meet_instances
 from .names import knowledge_base_of, read_name
 from .nearest import nearest
 from .offsets import EvidenceOffsets
@@ -348,7 +348,9 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
     ) -> pb.MeetInstancesResponse:
         """Give all instances that satisfy constraints, or say why nobody is known to."""
         knowledge = self._desk.parent(request.parent, context)
-        return meet_instances(knowledge, request, page_default=self._desk.settings.limits.page)
+        known = knowledge.at(request.at).known if request.at else knowledge.base
+        asker = Asker(knowledge.name, known)
+        return meet_instances(asker, request, page_default=self._desk.settings.limits.page)
 
     def WatchRevisions(  # noqa: N802
         self, request: pb.WatchRevisionsRequest, context: Context

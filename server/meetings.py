@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from proofweave.v1 import common_pb2
@@ -20,7 +21,6 @@ from kb.reading import Reading
 from kb.statement import Entity, TaxonClass, Text, Value
 
 from .errors import RequestRejected
-from .knowledge import Knowledge
 from .nearest import nearest
 from .paging import page
 from .translate import day_of, statement_message
@@ -38,15 +38,23 @@ ORDERED = frozenset({DimensionKind.NUMBER, DimensionKind.QUANTITY, DimensionKind
 """Kinds whose values lie on a line."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """What is asked: a reading of the knowledge base of a name."""
+
+    name: str
+    known: Reading
+
+
 def meet_instances(
-    knowledge: Knowledge, request: pb.MeetInstancesRequest, *, page_default: int
+    asker: Asker, request: pb.MeetInstancesRequest, *, page_default: int
 ) -> pb.MeetInstancesResponse:
     """Answer a meet.
 
     Raises RequestRejected, naming every constraint that cannot be read and the nearest names.
     """
-    base = knowledge.at(request.at).known if request.at else knowledge.base
-    wanted = read_constraints(base, request.constraints)
+    base = asker.known
+    wanted = read_constraints(asker, request.constraints)
     view = View(day_of(request.valid_on, field="valid_on"), _confidence_of(request.min_confidence))
     meeting = base.meeting(wanted, view=view, union=request.any)
     found, token = page(
@@ -60,7 +68,7 @@ def meet_instances(
         instances=found,
         total=len(meeting.answers),
         next_page_token=token,
-        conflicts=_conflicts(base, knowledge.name, meeting),
+        conflicts=_conflicts(asker, meeting),
         alone=[count for _, count in meeting.alone],
         revision=str(base.revision),
     )
@@ -69,13 +77,11 @@ def meet_instances(
     if meeting.undetermined is not None:
         response.undetermined.extend(meeting.undetermined.page(page_default))
     if not request.page_token:
-        response.statements.extend(
-            _evidence(base, knowledge.name, found[:_EVIDENCE_OF], wanted, view)
-        )
+        response.statements.extend(_evidence(asker, found[:_EVIDENCE_OF], wanted, view))
     return response
 
 
-def _conflicts(base: Reading, name: str, meeting: Meeting) -> Iterator[pb.MeetConflict]:
+def _conflicts(asker: Asker, meeting: Meeting) -> Iterator[pb.MeetConflict]:
     for conflict in meeting.conflicts:
         left, right = _shown(conflict.left), _shown(conflict.right)
         yield pb.MeetConflict(
@@ -87,36 +93,34 @@ def _conflicts(base: Reading, name: str, meeting: Meeting) -> Iterator[pb.MeetCo
             left=_shown(found.asked),
             right=", ".join(value_label(value) for value, _ in found.stated),
             reason="; ".join(dict.fromkeys(reason for _, reason in found.stated)),
-            statements=_evidence_against(base, name, found),
+            statements=_evidence_against(asker, found),
         )
 
 
-def _evidence_against(
-    base: Reading, name: str, found: Contradiction
-) -> Iterator[common_pb2.Statement]:
+def _evidence_against(asker: Asker, found: Contradiction) -> Iterator[common_pb2.Statement]:
     values = {value for value, _ in found.stated}
     for instance in found.instances.page(_EVIDENCE_OF):
-        for row in base.every_statement(subject=instance, dimension=found.dimension):
+        for row in asker.known.every_statement(subject=instance, dimension=found.dimension):
             if row[1].value in values:
-                yield statement_message(name, *row)
+                yield statement_message(asker.name, *row)
 
 
 def _evidence(
-    base: Reading, kb: str, instances: Iterable[str], wanted: Sequence[Asked], view: View
+    asker: Asker, instances: Iterable[str], wanted: Sequence[Asked], view: View
 ) -> Iterator[common_pb2.Statement]:
     """Give the statements by which instances satisfy constraints, by dimension."""
-    known = {dimension.name: dimension for dimension in base.dimensions()}
+    known = {dimension.name: dimension for dimension in asker.known.dimensions()}
     for instance in instances:
         for name in sorted({item.dimension for item in wanted}):
             asked = [item for item in wanted if item.dimension == name]
-            for row in base.every_statement(subject=instance, dimension=name):
+            for row in asker.known.every_statement(subject=instance, dimension=name):
                 _, statement, evidence = row
                 if (
                     is_plain(statement)
                     and view.shows(statement.validity, confidence_of(evidence))
                     and any(_satisfies(known.get(name), statement.value, item) for item in asked)
                 ):
-                    yield statement_message(kb, *row)
+                    yield statement_message(asker.name, *row)
 
 
 def _satisfies(dimension: Dimension | None, value: Value, asked: Asked) -> bool:
@@ -143,14 +147,14 @@ def _confidence_of(text: str) -> Fraction | None:
     return confidence
 
 
-def read_constraints(base: Reading, given: Iterable[pb.ValueConstraint]) -> tuple[Asked, ...]:
+def read_constraints(asker: Asker, given: Iterable[pb.ValueConstraint]) -> tuple[Asked, ...]:
     """Read constraints by the kinds of their dimensions; of all problems at once."""
-    known = {dimension.name: dimension for dimension in base.dimensions()}
+    known = {dimension.name: dimension for dimension in asker.known.dimensions()}
     wanted: list[Asked] = []
     problems: list[str] = []
     for item in given:
         try:
-            wanted.append(_read(base, known, item))
+            wanted.append(_read(asker.known, known, item))
         except (RequestRejected, ValueUnreadable) as error:
             problems.append(f"{item.dimension}{item.operator or '='}{item.value}: {error}")
     if not wanted and not problems:

@@ -46,6 +46,7 @@ def meet(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, help="Name so many; all are counted.")
     ] = _SHOWN,
+    at: At = "",
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -72,7 +73,7 @@ def meet(
         for option in (name for name, value in given.items() if value):
             raise RequestRejected(f"{option} is for constraints such as habitat=aquatic")
         with connect(target(server, kb, token, settings), settings) as services:
-            _meet_classes(services, asked[0], asked[1:], at, as_json=as_json)
+            _meet_classes(services, asked[0], asked[1:], at=at, as_json=as_json)
         return
     wrong = [text for text, part in zip(asked, parts, strict=True) if part is None]
     if wrong:
@@ -98,7 +99,7 @@ def meet(
 
 
 def _meet_classes(
-    services: Services, name: str, values: list[str], at: str, *, as_json: bool
+    services: Services, name: str, values: list[str], *, at: str, as_json: bool
 ) -> None:
     from ..orders import meet_of  # loads the lattice
 

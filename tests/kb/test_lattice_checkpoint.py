@@ -34,7 +34,7 @@ points = st.sampled_from(sorted(VALUES)).flatmap(
     lambda name: st.tuples(st.just(name), st.sampled_from(VALUES[name]))
 )
 statements = st.builds(
-    lambda subject, point, validity: Statement(subject, *point, validity=validity),
+    lambda subject, point, validity: Statement(subject, point[0], point[1], validity=validity),
     st.sampled_from(["a", "b", "Łódź", "z"]),
     points,
     st.sampled_from([Validity(), Validity(), Validity(datetime.date(2026, 1, 1))]),
@@ -42,7 +42,7 @@ statements = st.builds(
 confidences = st.sampled_from([Fraction(1), Fraction(1), Fraction(1, 2), Fraction(3, 4)])
 tables = st.lists(st.tuples(statements, confidences), max_size=5)
 
-ASKED = [
+ASKED: list[Constraint | Range] = [
     *(Constraint(name, value) for name, values in VALUES.items() for value in values),
     Constraint("seat", TaxonClass("place")),
     Constraint("mass", parse_quantity("5 kg")),

@@ -100,7 +100,7 @@ def kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_imported_taxonomy_is_shown_and_climbed(kb: Path, run: Run) -> None:
     _, out, _ = run("show", "kind", "--kb", kb)
-    assert "    device\n      infusion pump\n        syringe pump\n" in out
+    assert "    device\n      infusion pump (also Infusionspumpe)\n        syringe pump\n" in out
     from kb.knowledge_base import KnowledgeBase
 
     with KnowledgeBase.open(kb) as base:
@@ -228,3 +228,47 @@ def test_every_command_shows_an_example(run: Run, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0
     assert f"proofweave lattice {command} " in out
+
+
+def test_units_and_classes_are_listed(kb: Path, run: Run) -> None:
+    _, out, _ = run("show", "--kb", kb)
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert lines["liability_cover"].endswith("quantity in EUR")
+    assert lines["kind"].endswith("taxonomic, 6 classes, thing above all, functional")
+    _, out, _ = run("show", "liability_cover", "--kb", kb)
+    assert "  unit: EUR; other units are converted where that is exact\n" in out
+    code, _, err = run("show", "kinds", "--kb", kb)
+    assert (code, "nearest: kind" in err) == (1, True)
+    code, _, err = run("check", "kinds", "wrong", "--kb", kb)
+    assert (code, "'kinds'; nearest: kind" in err, "'wrong'" in err) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "expected"),
+    [
+        (("5 EUR", "5.00 EUR"), "equals", 0),
+        (("4", "5 EUR"), "is less than", 0),
+        (("5 EUR", "5 USD"), "does not compare", 3),
+    ],
+)
+def test_quantities_compare_exactly(
+    kb: Path, run: Run, values: tuple[str, str], said: str, expected: int
+) -> None:
+    code, out, _ = run("compare", "liability_cover", *values, "--kb", kb)
+    assert (code, said in out) == (expected, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "expected"),
+    [
+        (("1990", "1991-01"), "is before", 0),
+        (("1990-05", "1990"), "lies within", 0),
+        (("1990", "1990"), "may be another day than", 3),
+        (("1989-06/1990-06", "1990"), "overlaps", 3),
+    ],
+)
+def test_dates_compare_by_their_precision(
+    kb: Path, run: Run, values: tuple[str, str], said: str, expected: int
+) -> None:
+    code, out, _ = run("compare", "founded_on", *values, "--kb", kb)
+    assert (code, said in out) == (expected, True)

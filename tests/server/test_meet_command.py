@@ -151,6 +151,15 @@ def test_confidence_is_a_filter_and_what_nobody_doubts_passes_it(meet: Run) -> N
     assert (code, "from 0 to 1" in err) == (2, True)
 
 
+def test_an_earlier_revision_knows_what_was_known_then(meet: Run) -> None:
+    newest = int(_json(meet("kind=whale", "--json"))["revision"])
+    found = _json(meet("kind=whale", "--at", newest, "--json"))
+    assert (found["total"], found["revision"]) == (2, str(newest))
+    found = _json(meet("kind=whale", "--at", newest - 2, "--json"))
+    assert (found["total"], found["code"]) == (0, "GAP_IN_CORPUS")
+    assert meet("kind=whale", "--at", newest + 1)[0] != 0
+
+
 def test_a_union_a_synonym_and_a_limit(meet: Run) -> None:
     found = _json(meet("kind=dog", "habitat=marine", "--any", "--limit", "2", "--json"))
     assert found["instances"] == ["Basking shark", "Blue whale"]
