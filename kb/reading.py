@@ -252,14 +252,6 @@ class Reading:
             return row
         raise NotFound(f"no statement has the id {statement_id}")
 
-    def stated_dimensions(self) -> tuple[str, ...]:
-        """Give the dimensions in which something was stated, at any revision, sorted."""
-        return self._readers.store.stated_dimensions()
-
-    def stated_value(self, dimension: str) -> Value | None:
-        """Give a value that was stated in a dimension, the first there was; None if none was."""
-        return self._readers.store.stated_value(dimension)
-
     def entity_names(self) -> tuple[str, ...]:
         """Give the names that stand as subjects or entity values, sorted."""
         return tuple(self._readers.store.entity_names(as_of=self._at))

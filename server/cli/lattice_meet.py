@@ -42,7 +42,6 @@ def meet(
         str,
         typer.Option("--valid-on", metavar="DATE", help="Count what holds then; default: ever."),
     ] = "",
-    at: At = "",
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, help="Name so many; all are counted.")
     ] = _SHOWN,
