@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import gzip
 import hashlib
@@ -23,7 +22,7 @@ from reasoner.policy import parse_atom, parse_policy
 from reasoner.prelude import prelude
 from reasoner.sources import FactsFiles, SourceRecord, StatementRecord, facts_file_sources
 from reasoner.verdict import Verdict
-from reasoner.verify import Report, Texts, verify_bytes, verify_in_folder
+from reasoner.verify import Report, Texts, verify_bytes
 
 Json = dict[str, Any]
 DAY = datetime.date(2026, 6, 1)
@@ -334,10 +333,7 @@ def restate(certificate: Json, **changes: object) -> bytes:
 
 def examine_in(folder: Path, data: bytes) -> Report:
     """Examine a certificate as the command line does."""
-    options = argparse.Namespace(
-        sources=folder, expect_policy=None, expect_goal=None, expect_day=None
-    )
-    return verify_in_folder(data, options)
+    return verify_bytes(data, folder)
 
 
 @pytest.mark.parametrize(
@@ -428,8 +424,5 @@ def test_the_report_names_the_day_and_what_it_does_not_show(tmp_path: Path) -> N
     report = examine_in(tmp_path, canonical_bytes(certificate))
     assert report.valid_on == "2026-06-01"
     assert "that the goal has no other answers than these" in report.trusted
-    options = argparse.Namespace(
-        sources=tmp_path, expect_policy=None, expect_goal=None, expect_day="2027-01-01"
-    )
-    found = verify_in_folder(canonical_bytes(certificate), options)
+    found = verify_bytes(canonical_bytes(certificate), tmp_path, expect_day="2027-01-01")
     assert (found.rejection, found.where) == ("GOAL_MISMATCH", "valid_on")

@@ -6,6 +6,7 @@ import ast
 import gzip
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,11 @@ from golden import Case, decide_case, golden_cases
 
 from reasoner import verify
 from reasoner.certificate import canonical_bytes
+from reasoner.checker.format import FORMAT
+from reasoner.checker.rules import PRELUDE_HEADS, PRELUDE_SHA256, identity_rule, read_policy
+from reasoner.checker.sources import decoded
 from reasoner.prelude import identity_clause, prelude
-from reasoner.verify import REJECTIONS, Texts, decoded, identity_rule, verify_bytes
+from reasoner.verify import REJECTIONS, Texts, verify_bytes
 
 SCRIPT = Path(verify.__file__)
 CASES = {case.name: case for case in golden_cases()}
@@ -39,16 +43,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_imports_the_standard_library_only() -> None:
-    tree = ast.parse(SCRIPT.read_text(encoding="utf-8"))
-    names: set[str] = set()
+FILES = [SCRIPT, *sorted((SCRIPT.parent / "checker").glob("*.py"))]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_it_imports_the_standard_library_and_itself_only(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [str(node.module)]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            names.add(str(node.module))
-    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+            package, _, module = str(node.module).rpartition(".")
+            assert (node.level, package) == (1, "checker" if file == SCRIPT else "")
+            assert (SCRIPT.parent / "checker" / f"{module}.py").is_file()
+        assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_the_file_and_its_folder_run_wherever_they_are_copied(folder: Path) -> None:
+    """Nothing else of the repository is needed, and nothing of the same name is taken for it."""
+    copied = folder / "elsewhere"
+    shutil.copytree(SCRIPT.parent / "checker", copied / "checker")
+    shutil.copy(SCRIPT, copied / "verify.py")
+    for name in ("json.py", "format.py", "argparse.py", "reasoner.py"):
+        (copied / name).write_text("raise SystemExit('the wrong module')")
+    command = [sys.executable, "-I", "elsewhere/verify.py", "certificate.json"]
+    done = subprocess.run(
+        [*command, "--sources", "sources"], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_good_certificate_exits_0(folder: Path) -> None:
@@ -155,9 +178,9 @@ def test_decoding_by_the_standard_library() -> None:
 
 
 def test_it_knows_the_prelude_and_the_rules_about_names() -> None:
-    assert prelude().digest == verify.PRELUDE_SHA256
+    assert prelude().digest == PRELUDE_SHA256
     heads = {f"{name}/{arity}" for name, arity in (c.head.signature for c in prelude().clauses)}
-    assert heads == verify.PRELUDE_HEADS
+    assert heads == PRELUDE_HEADS
     for signature in (("cover", 2), ("-cover", 3), ("name", 1)):
         ours = identity_clause(signature)
         theirs = identity_rule(f"{signature[0]}/{signature[1]}")
@@ -196,13 +219,13 @@ def chain(length: int) -> tuple[bytes, Texts]:
         last = put(
             kind="rule", conclusion=conclusion, premises=premises, rule=rule, bindings=bindings
         )
-    read = verify.read_policy(rules)
+    read = read_policy(rules)
     names = "\n".join(sorted(statements))
     digest = hashlib.sha256(rules.encode()).hexdigest()
     policy = {"id": "p", "version": "0", "digest": digest, "effective": "../..", "text": rules}
     record = {"media_type": "text/plain", "title": "f", "decoder": "facts/1", "text_sha256": source}
     certificate: dict[str, Any] = {
-        "format": verify.FORMAT,
+        "format": FORMAT,
         "verdict": "CERTIFIED",
         **dict.fromkeys(("code", "question", "understood_as", "valid_on")),
         "goal": f"reaches(0, {length})",

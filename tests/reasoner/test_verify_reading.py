@@ -10,10 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.quantity import Date, Quantity
-from reasoner import arithmetic, verify
+from reasoner import arithmetic
 from reasoner.arithmetic import FUNCTIONS, Undetermined
 from reasoner.atom import Constant, Symbol, render_term
 from reasoner.certificate import clause_tree
+from reasoner.checker.arithmetic import evaluate
+from reasoner.checker.format import Rejected
+from reasoner.checker.rules import read_policy, write_call
+from reasoner.checker.sources import read_facts
+from reasoner.checker.values import compare, read_value, write_value
 from reasoner.clause import Operator
 from reasoner.policy import parse_facts, parse_policy
 from reasoner.source_text import normalize
@@ -29,18 +34,18 @@ u("ä😀", "line\\nend", @decimal("2/4")).
 
 def test_facts_are_read_as_the_parser_reads_them() -> None:
     lines = parse_facts(FACTS, name="facts")
-    found, places = verify.read_facts(FACTS, "source")
-    ours = {verify.write_call(sign, row) for sign, rows in found.rows.items() for row in rows}
+    found, places = read_facts(FACTS, "source")
+    ours = {write_call(sign, row) for sign, rows in found.by_sign.items() for row in rows}
     assert ours == {str(line.atom) for line in lines}
     assert len(ours) == 8
-    spans = {span: verify.write_call(*atom) for span, atom in places.items()}
+    spans = {span: write_call(*atom) for span, atom in places.items()}
     assert spans == {(line.start, line.end): str(line.atom) for line in lines}
 
 
 @pytest.mark.parametrize("text", ["p(X).", "p(1", "p(1) :- q(1).", "p(1.5).", "p(é)."])
 def test_what_is_no_fact_is_rejected_with_its_line(text: str) -> None:
-    with pytest.raises(verify.Rejected, match="line 2 is no fact") as caught:
-        verify.read_facts(f"a(1).\n{text}", "source")
+    with pytest.raises(Rejected, match="line 2 is no fact") as caught:
+        read_facts(f"a(1).\n{text}", "source")
     assert caught.value.rejection == "SOURCE_MISMATCH"
 
 
@@ -69,7 +74,7 @@ a(1, -2).
 
 def test_policies_are_read_as_the_parser_reads_them() -> None:
     policy = parse_policy(POLICY, name="policy")
-    found = verify.read_policy(normalize(POLICY))
+    found = read_policy(normalize(POLICY))
     assert (found.id, found.version, found.effective) == ("everything", "3", "2026-01-01/..")
     assert [clause.id for clause in policy.clauses] == list(found.rules)
     for clause in policy.clauses:
@@ -103,9 +108,7 @@ VALUES: st.SearchStrategy[Constant] = st.one_of(
 @settings(max_examples=600, deadline=None)
 @given(st.sampled_from(list(Operator)), VALUES, VALUES)
 def test_comparisons_agree(operator: Operator, left: Constant, right: Constant) -> None:
-    ours = verify.compare(
-        operator.value, verify.read_value(render_term(left)), verify.read_value(render_term(right))
-    )
+    ours = compare(operator.value, read_value(render_term(left)), read_value(render_term(right)))
     assert ours == arithmetic.compare(operator, left, right).value
 
 
@@ -121,12 +124,12 @@ def test_functions_agree(name: str, values: list[Constant]) -> None:
         return
     theirs = arithmetic.apply(name, values)
     tree = {"operation": name, "arguments": [{"variable": f"V{n}"} for n in range(count)]}
-    ours = verify.evaluate(tree, {f"V{n}": render_term(value) for n, value in enumerate(values)})
+    ours = evaluate(tree, {f"V{n}": render_term(value) for n, value in enumerate(values)})
     if isinstance(theirs, Undetermined):
         assert ours is None, (name, values)
     else:
         assert ours is not None, (name, values)
-        assert verify.write_value(ours) == render_term(theirs)
+        assert write_value(ours) == render_term(theirs)
 
 
 def in_arity(name: str, count: int) -> bool:
@@ -139,7 +142,7 @@ def in_arity(name: str, count: int) -> bool:
 @given(VALUES)
 def test_terms_have_one_form(value: Constant) -> None:
     term = render_term(value)
-    assert verify.write_value(verify.read_value(term)) == term
+    assert write_value(read_value(term)) == term
 
 
 @pytest.mark.parametrize(
@@ -147,4 +150,4 @@ def test_terms_have_one_form(value: Constant) -> None:
 )
 def test_other_texts_are_no_terms(term: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        verify.read_value(term)
+        read_value(term)
