@@ -7,8 +7,10 @@ shape}` for keys of a form, or a tuple of alternatives.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -55,6 +57,10 @@ class Rejected(Exception):
     def __init__(self, rejection: str, where: str, message: str) -> None:
         super().__init__(message)
         self.rejection, self.where, self.message = rejection, where, message
+
+    def within(self, key: object) -> Rejected:
+        """Give the same rejection, seen from one level up."""
+        return Rejected(self.rejection, f"{key}/{self.where}".rstrip("/"), self.message)
 
 
 def reject(rejection: str, where: str, message: str) -> NoReturn:
@@ -230,67 +236,102 @@ SHAPES: dict[str, Any] = {
 }
 
 
+Check = Callable[[Any], None]
+
+
 def check_shape(value: object, shape: Any) -> None:
     """Compare a value with a shape; every field must be there, and no other."""
-    if isinstance(shape, type):
-        if type(value) is not shape:
-            reject("STRUCTURE", "", f"expected {_NAMES[shape]}")
-    elif isinstance(shape, re.Pattern):
-        if type(value) is not str or not shape.fullmatch(value):
-            reject("STRUCTURE", "", f"expected a text like {shape.pattern}, found {value!r:.80}")
-    elif isinstance(shape, str):
-        check_shape(value, SHAPES[shape])
-    elif isinstance(shape, OneOf):
-        if value not in shape.values:
-            reject(shape.rejection, "", f"{value!r:.80} is none of {shape.values}")
-    elif isinstance(shape, tuple):
-        if shape[-1] is not None:
-            check_shape(value, _alternative(value, shape))
-        elif value is not None:
-            check_shape(value, shape[0])
-    elif isinstance(shape, list):
-        require(type(value) is list, "STRUCTURE", "", "expected a list")
-        _check_items(enumerate(value), lambda _: shape[0])  # type: ignore[arg-type]  # a list
-    else:
-        _check_object(value, shape)
+    _compiled(shape)(value)
 
 
-_NAMES = {str: "a text", bool: "true or false", int: "an integer"}
+@functools.cache
+def _named(name: str) -> Check:
+    return _compiled(SHAPES[name])
 
 
-def _check_object(value: object, shape: Json) -> None:
-    if not isinstance(value, dict):
-        reject("STRUCTURE", "", "expected an object")
+def _compiled(shape: Any) -> Check:
+    """Make a function that rejects what is not of a shape."""
+    match shape:
+        case str():
+            return lambda value: _named(shape)(value)  # shapes may hold each other
+        case type() | re.Pattern() | OneOf():
+            return _leaf(shape)
+        case (item, None):
+            check = _compiled(item)
+            return lambda value: None if value is None else check(value)
+        case tuple():
+            return _alternatives([SHAPES[s] if isinstance(s, str) else s for s in shape])
+        case [item]:
+            return _collection(list, "a list", enumerate, _compiled(item), None)
     first = next(iter(shape))
     if first == "*" or isinstance(first, re.Pattern):
-        for key in value if first != "*" else ():
-            require(first.fullmatch(key), "STRUCTURE", key, f"expected a key like {first.pattern}")  # type: ignore[attr-defined]  # a pattern
-        _check_items(value.items(), lambda _: shape[first])
-        return
-    if value.keys() != shape.keys():
-        for key in sorted(value.keys() - shape.keys()):
-            reject("UNKNOWN_FIELD", key, f"{key!r} is no field here")
-        missing = sorted(shape.keys() - value.keys())
-        reject("STRUCTURE", "", f"the fields {', '.join(missing)} are missing")
-    _check_items(value.items(), shape.__getitem__)
+        key = _compiled(str if first == "*" else first)
+        return _collection(dict, "an object", dict.items, _compiled(shape[first]), key)
+    return _object(shape)
 
 
-def _check_items(items: Any, shape_of: Any) -> None:
-    key: object = ""
-    try:
-        for key, item in items:
-            check_shape(item, shape_of(key))
-    except Rejected as found:
-        found.where = f"{key}/{found.where}".rstrip("/")
-        raise
+def _leaf(shape: Any) -> Check:
+    names = {str: "a text", bool: "true or false", int: "an integer"}
+
+    def check(value: Any) -> None:
+        if isinstance(shape, type):
+            if type(value) is not shape:
+                reject("STRUCTURE", "", f"expected {names[shape]}")
+        elif isinstance(shape, re.Pattern):
+            if type(value) is not str or not shape.fullmatch(value):
+                reject("STRUCTURE", "", f"expected {shape.pattern}, found {value!r:.80}")
+        elif value not in shape.values:
+            reject(shape.rejection, "", f"{value!r:.80} is none of {shape.values}")
+
+    return check
 
 
-def _alternative(value: object, shapes: tuple[Any, ...]) -> Json:
+def _collection(kind: type, name: str, pairs: Any, item: Check, key: Check | None) -> Check:
+    def check(value: Any) -> None:
+        if type(value) is not kind:
+            reject("STRUCTURE", "", f"expected {name}")
+        at: object = ""
+        try:
+            for at, part in pairs(value):
+                if key is not None:
+                    key(at)
+                item(part)
+        except Rejected as found:
+            raise found.within(at) from None
+
+    return check
+
+
+def _object(shape: Json) -> Check:
+    fields = {key: _compiled(item) for key, item in shape.items()}
+
+    def check(value: Any) -> None:
+        if type(value) is not dict:
+            reject("STRUCTURE", "", "expected an object")
+        if value.keys() != fields.keys():
+            for key in sorted(value.keys() - fields.keys()):
+                reject("UNKNOWN_FIELD", key, f"{key!r} is no field here")
+            missing = ", ".join(sorted(fields.keys() - value.keys()))
+            reject("STRUCTURE", "", f"missing: {missing}")
+        key = ""
+        try:
+            for key, item in fields.items():
+                item(value[key])
+        except Rejected as found:
+            raise found.within(key) from None
+
+    return check
+
+
+def _alternatives(shapes: list[Json]) -> Check:
     """Choose the alternative with the fields of a value, or the closest."""
-    if not isinstance(value, dict):
-        reject("STRUCTURE", "", "expected an object")
-    known: list[Json] = [SHAPES[shape] if isinstance(shape, str) else shape for shape in shapes]
-    for shape in known:
-        if shape.keys() == value.keys():
-            return shape
-    return min(known, key=lambda shape: len(shape.keys() ^ value.keys()))
+    checks = [(shape.keys(), _compiled(shape)) for shape in shapes]
+
+    def check(value: Any) -> None:
+        keys = value.keys() if type(value) is dict else frozenset()
+        for fields, alternative in checks:
+            if keys == fields:
+                return alternative(value)
+        return min(checks, key=lambda pair: len(pair[0] ^ keys))[1](value)
+
+    return check

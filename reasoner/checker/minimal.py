@@ -26,6 +26,7 @@ def check_minimality(case: Case, witness: Witness) -> None:
     is_cut = False
     for answer in answers:
         needed, leaves = {answer["step"]}, dict[str, list[Ground]]()
+        proved: dict[str, bool] = {}
         for step in reversed(steps[: int(answer["step"][1:])]):  # premises come before
             if step["id"] not in needed:
                 continue
@@ -33,10 +34,12 @@ def check_minimality(case: Case, witness: Witness) -> None:
             if step["id"] not in case.atoms:
                 continue
             conclusion, is_leaf = step["conclusion"], "rule" not in step
-            _check_uncontested(case, conclusion, is_leaf=is_leaf)
+            proved[conclusion] = is_leaf
             if is_leaf:
                 unit = step["statement"] if step["kind"] == "stated" else conclusion
                 leaves.setdefault(unit, []).append(case.ground(conclusion, "steps"))
+        if not any(policy.precedence for policy in case.policies):
+            _check_uncontested(case, proved.items())
         goal = case.ground(answer["atom"], "answers")
         search = Derivation(case, witness, leaves, 200_000 + 40 * len(steps))
         spare = search.spare_leaf(goal)
@@ -49,26 +52,25 @@ def check_minimality(case: Case, witness: Witness) -> None:
         case.checked.append("each answer needs every leaf of its proof")
 
 
-def _check_uncontested(case: Case, atom: str, *, is_leaf: bool) -> None:
+def _check_uncontested(case: Case, atoms: Iterable[tuple[str, bool]]) -> None:
     """Reject a proof with an atom that facts files, which are at hand, contradict."""
-    if any(policy.precedence for policy in case.policies):
-        return
-    sign, row = case.ground(atom, "steps")
-    name, files = sign.removesuffix("/2"), case.facts_files().values()
+    files = [file.rows for file in case.facts_files().values()]
+    denied = {complement(sign) for rows in files for sign in rows.by_sign}
+    functional = {f"{name}/2" for policy in case.policies for name in policy.functional}
 
     def matching(sign: str, call: Arguments) -> list[Arguments]:
-        return [row for file in files for row in file.rows.matching(sign, call)]
+        return [row for rows in files for row in rows.matching(sign, call)]
 
-    if matching(complement(sign), row):
-        reject("VERDICT_MISMATCH", "answers", f"a fact denies {atom}, which the proof uses")
-    if not is_leaf or not any(name in policy.functional for policy in case.policies):
-        return
-    for other in matching(sign, (row[0], None)):
-        values = value_of(str(row[1])), value_of(str(other[1]))
-        pairs = (row[1], other[1]), (other[1], row[1])
-        is_one = any(matching("same_as/2", pair) for pair in pairs)
-        if compare("=", *values) == FALSE and not is_one:
-            reject("VERDICT_MISMATCH", "answers", f"{name} has two values beside {atom}")
+    for atom, is_leaf in atoms:
+        sign, row = case.ground(atom, "steps")
+        if sign in denied and matching(complement(sign), row):
+            reject("VERDICT_MISMATCH", "answers", f"a fact denies {atom}, which the proof uses")
+        for other in matching(sign, (row[0], None)) if is_leaf and sign in functional else ():
+            values = value_of(str(row[1])), value_of(str(other[1]))
+            pairs = (row[1], other[1]), (other[1], row[1])
+            is_one = any(matching("same_as/2", pair) for pair in pairs)
+            if compare("=", *values) == FALSE and not is_one:
+                reject("VERDICT_MISMATCH", "answers", f"{sign} has two values beside {atom}")
 
 
 class Derivation:
