@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .arithmetic import Tree
 from .case import Case
-from .format import CODES, Json, reject, require
+from .format import CODES, Json, Rejected, reject, require
 from .language import Unreadable
-from .rules import agrees, complement, match, read_atom
+from .rules import (
+    Arguments,
+    Bindings,
+    Planned,
+    agrees,
+    arguments,
+    complement,
+    match,
+    read_atom,
+    signature,
+    write_call,
+)
 from .sources import digest_of
 from .values import TRUE, compare, value_of, write_text
+from .walk import Answers, Outcomes, Task, walk
 from .witness import Witness
 
 
@@ -80,11 +93,26 @@ def _check_abstention(case: Case, witness: Witness, code: str) -> None:
     rows = witness.rows(case.goal_sign, case.goal, positive=True)
     if any(sure and match(case.goal_tree, row, {}) is not None for row, sure in rows):
         reject("VERDICT_MISMATCH", "witness", "the witness has an answer to the goal")
+    _check_not_refuted(case, witness)
     if code == "UNDETERMINED" and not witness.undetermined:
         reject("VERDICT_MISMATCH", "code", "no comparison is undetermined")
     if (code == "CONFLICT") != bool(witness.masked):
         reject("VERDICT_MISMATCH", "code", "a conflict has its two sides")
     case.checked.append("the goal does not follow from these facts under these rules")
+
+
+def _check_not_refuted(case: Case, witness: Witness) -> None:
+    """No rule, and no fact at hand, gives the complement of the goal, but for what is listed."""
+    found = [row for file in case.facts_files().values() for row in file.rows.of(case.opposite)]
+    if any(case.opposite in policy.uses for policy in case.policies):
+        rows = witness.rows(case.opposite, case.goal, positive=True)
+        found += [row for row, sure in rows if sure]
+    listed = {item["atom"] for item in case.certificate["refuted"] if not case.is_ground}
+    for row in found:
+        atom = write_call(case.opposite, row)
+        if match(case.goal_tree, row, {}) is None or witness.is_masked(case.opposite, row):
+            continue
+        require(atom in listed, "VERDICT_MISMATCH", "refuted", f"{atom} holds; it is not listed")
 
 
 def _check_contested(case: Case) -> None:
@@ -141,17 +169,72 @@ def _check_requirement(case: Case, witness: Witness, item: Json, where: str) -> 
     except Unreadable as error:
         reject("OPEN_MISMATCH", where, f"{item['atom']} is no atom: {error}")
     if item["code"] == "CONFLICT":
+        contested = (sign, row) in witness.masked
+        require(contested, "OPEN_MISMATCH", where, f"{item['atom']} is not contested")
         return
     if case.certificate["verdict"] != "ABSTAINED":
         reject("OPEN_MISMATCH", where, "only conflicts stay open beside answers")
     witness.where = where
-    rows = [
-        found
-        for found, sure in witness.rows(sign, row)
-        if sure and match(tree, found, {}) is not None
-    ]
-    if (absent != item["atom"]) != bool(rows) and not item["detail"]:
-        reject("OPEN_MISMATCH", where, f"{item['atom']} is not open")
+    rows = [sure for found, sure in witness.rows(sign, row) if match(tree, found, {}) is not None]
+    if absent != item["atom"]:  # also what merely may hold stands in the way
+        require(rows, "OPEN_MISMATCH", where, f"{absent} does not hold, so its absence is not open")
+    elif any(rows):
+        _check_refused(case, witness, item, sign, row, where)
+
+
+def _check_refused(
+    case: Case, witness: Witness, item: Json, sign: str, pattern: Arguments, where: str
+) -> None:
+    """What is answered is open only for a rule that refuses the answers.
+
+    The rule is walked with open variables where something else is missing. Of a walk that makes
+    calls which the witness does not show, the refusal is trusted, and reported so.
+    """
+    rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]
+    is_refused = is_unseen = False
+
+    def given(tree: Tree, bindings: Bindings) -> bool:
+        """Whether an atom of the rule, as far as it is bound, is the one said to be open."""
+        row = arguments(tree, bindings)
+        return signature(tree) == sign and all(
+            None in pair or pair[0] == pair[1] for pair in zip(pattern, row, strict=True)
+        )
+
+    def read(task: Task, other: str, args: Arguments) -> Answers:
+        nonlocal is_refused, is_unseen
+        if witness.covering(other, args) is None:
+            is_unseen = True
+            return []
+        rows = [pair for pair in witness.rows(other, args) if pair[1]]
+        if not rows and other == "stated_by/4":  # stated, but in another kind of document
+            is_refused = is_refused or any(args[0] in read_row for _, read_row in task.read)
+        return rows or [(args, True)]
+
+    def test(planned: Planned, bindings: Bindings) -> Outcomes:
+        nonlocal is_refused, is_unseen
+        literal = planned.literal
+        if not (literal.names | planned.shared) - {planned.assigns} <= bindings.keys():
+            return [(bindings, True)]
+        try:
+            outcomes = list(witness.test(planned, bindings))
+        except Rejected:
+            is_unseen, outcomes = True, []
+        if literal.kind != "absent" and not any(sure for _, sure in outcomes):
+            atoms = [*(part.tree for part in literal.conditions if part.sign), *parts]
+            is_refused = is_refused or any(given(tree, bindings) for tree in atoms)
+        return [(bindings, True)]
+
+    for rule in rules:
+        parts = [rule.head, *(literal.tree for literal in rule.body if literal.kind == "positive")]
+        calls = [demand.pattern for demand in witness.demands if demand.sign == rule.sign]
+        starts = [rule.called(call) for call in calls] or [{}]
+        tasks = [Task(rule, ("", ()), rule.plan(s), 0, s) for s in starts if s is not None]
+        for _ in walk(tasks, read, test):
+            pass
+    if not is_refused:
+        message = f"{item['atom']} has an answer, which no test of the rule refuses"
+        require(is_unseen, "OPEN_MISMATCH", where, message)
+        case.trust(f"that the rule {item['rule']} has no use for what answers {item['atom']}")
 
 
 # ---------------------------------------------------------------- use
