@@ -177,7 +177,10 @@ def _check_requirement(case: Case, witness: Witness, item: Json, where: str) -> 
     witness.where = where
     rows = [sure for found, sure in witness.rows(sign, row) if match(tree, found, {}) is not None]
     if absent != item["atom"]:  # also what merely may hold stands in the way
-        require(rows, "OPEN_MISMATCH", where, f"{absent} does not hold, so its absence is not open")
+        rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]
+        reads = [part.sign for rule in rules for part in rule.body if part.kind == "absent"]
+        is_open = bool(rows) and sign in reads
+        require(is_open, "OPEN_MISMATCH", where, f"no rule waits for the absence of {absent}")
     elif any(rows):
         _check_refused(case, witness, item, sign, row, where)
 
@@ -226,6 +229,9 @@ def _check_refused(
 
     for rule in rules:
         parts = [rule.head, *(literal.tree for literal in rule.body if literal.kind == "positive")]
+        inner = [part for literal in rule.body for part in literal.conditions if part.sign]
+        if not any(given(tree, {}) for tree in (*parts, *(part.tree for part in inner))):
+            continue
         calls = [demand.pattern for demand in witness.demands if demand.sign == rule.sign]
         starts = [rule.called(call) for call in calls] or [{}]
         tasks = [Task(rule, ("", ()), rule.plan(s), 0, s) for s in starts if s is not None]

@@ -653,6 +653,22 @@ def test_expected_goal_may_name_its_variables_otherwise() -> None:
     assert report.valid
 
 
+@pytest.mark.parametrize(
+    ("expected", "rejection"),
+    [
+        ("insured(_1, _2)", "GOAL_MISMATCH"),
+        ('insured(_1, "liability")', ""),
+        ('insured(_, "liability")', ""),
+        ('insured("_1", "liability")', "GOAL_MISMATCH"),
+        ("insured(_1, _1)", "GOAL_MISMATCH"),
+        ("insured(", "GOAL_MISMATCH"),
+    ],
+)
+def test_expected_goal_may_be_as_goals_are_shown(expected: str, rejection: str) -> None:
+    report = examine("supplier/all_answers", lambda _: None, expect_goal=expected)
+    assert report.rejection == rejection, report.message
+
+
 BYTES: list[tuple[Callable[[bytes], bytes], str]] = [
     (lambda data: data + b"\n", "NOT_CANONICAL"),
     (lambda data: b"\n" + data, "NOT_CANONICAL"),

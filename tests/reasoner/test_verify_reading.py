@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from policy_programs import CLOSED, Program, programs
 
 from kb.quantity import Date, Quantity
 from reasoner import arithmetic
 from reasoner.arithmetic import FUNCTIONS, Undetermined
-from reasoner.atom import Constant, Symbol, render_term
+from reasoner.atom import Constant, Symbol, Variable, render_term
 from reasoner.certificate import clause_tree
 from reasoner.checker.arithmetic import evaluate
 from reasoner.checker.format import Rejected
-from reasoner.checker.rules import read_policy, write_call
+from reasoner.checker.rules import Literal, Planned, read_policy, write_call
 from reasoner.checker.sources import read_facts
 from reasoner.checker.values import compare, read_value, write_value
 from reasoner.clause import Operator
+from reasoner.errors import PolicyRejected
+from reasoner.magic import Assign, Collect, Step, names_of, order_body
 from reasoner.policy import parse_facts, parse_policy
 from reasoner.source_text import normalize
 
@@ -151,3 +156,47 @@ def test_terms_have_one_form(value: Constant) -> None:
 def test_other_texts_are_no_terms(term: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         read_value(term)
+
+
+def shown(step: Step) -> tuple[int, str, tuple[tuple[int, str], ...]]:
+    """Give the place of a planned literal in its body, what it assigns, and what it holds."""
+    match step:
+        case Assign():
+            return step.index, step.variable.name, ()
+        case Collect():
+            name = step.assigned.name if step.assigned is not None else ""
+            return step.index, name, tuple(shown(inner)[:2] for inner in step.steps)
+    return step.index, "", ()
+
+
+def placed(planned: Planned, body: Sequence[Literal]) -> tuple[int, str, tuple[Any, ...]]:
+    """Give the same of the checker's plan."""
+    inner = tuple(placed(item, planned.literal.conditions)[:2] for item in planned.inner)
+    return next(i for i, item in enumerate(body) if item is planned.literal), planned.assigns, inner
+
+
+@settings(max_examples=400, deadline=None)
+@given(programs(), st.data())
+def test_bodies_are_walked_in_the_order_of_the_engine(
+    program: Program, data: st.DataObject
+) -> None:
+    """The witness lists the calls that this order makes, so both must agree on it."""
+    extra = """w(X, S) :- f(X, Y), S = #sum{ A, B : g(A, B), A > X, not e(A) }, Z = X + 1, g(Z, Y).
+        u(X) :- under(X, "a"), f(_, X), valid_on(D), years(D, D) = N, N < 3, f("k", X)."""
+    try:
+        policy = parse_policy(f"{CLOSED}{program.rules}\n{extra}", name="random")
+    except PolicyRejected:
+        return
+    read = read_policy(normalize(policy.text))
+    for clause in policy.clauses:
+        rule = read.rules[clause.id]
+        arity = len(clause.head.arguments)
+        positions = data.draw(st.sets(st.integers(0, arity - 1))) if arity else set()
+        names = {
+            argument.name
+            for at, argument in enumerate(clause.head.arguments)
+            if at in positions and isinstance(argument, Variable)
+        }
+        theirs = order_body(clause.body, set(names), outer=frozenset(names_of(clause.head)))
+        ours = rule.plan(names)
+        assert [placed(item, rule.body) for item in ours] == [shown(step) for step in theirs]
