@@ -231,4 +231,4 @@ class _Basis:
             for item in sources.statement(self.leaves[row]).evidence
             if item.source_sha256 == table
         }
-        return table_spans(text, f"{name}/{arity}", pattern) == quoted
+        return table_spans(text, f"{name}/{arity}", pattern, record.media_type) == quoted

@@ -28,7 +28,7 @@ from .rules import (
     read_atom,
     write_call,
 )
-from .sources import FACTS_DECODER, TABLE_TYPES, is_named
+from .sources import FACTS_DECODER, TABLE_TYPES, Table, is_named
 from .values import (
     FALSE,
     TRUE,
@@ -360,7 +360,6 @@ class Witness:
             case "declared":
                 closed = self.is_closed(lookup.sign)
                 require(closed, "NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
-                case.trust(f"that the rows of {lookup.sign} are all there are, as declared")
                 self._check_table_at_hand(lookup, rows)
             case "knowledge":
                 case.trust("that lookups show all statements of the revision in the receipt")
@@ -412,17 +411,35 @@ class Witness:
                 reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
 
     def _check_table_at_hand(self, lookup: Call, rows: set[Arguments]) -> None:
-        """Hold a mere declaration against the table it names, if that lies in the folder."""
-        texts = self.case.texts
+        """Hold a mere declaration against the table it names, if that lies in the folder.
+
+        A table whose columns are mapped otherwise than by its header is not read again.
+        """
+        texts, note = self.case.texts, "no table was read again"
         for policy in self.case.policies:
             label = policy.closed.get(lookup.sign, "")
             if texts is None or label not in texts.tables:
                 continue
             source, text = texts.tables[label]
-            media_type = TABLE_TYPES[label.lower().endswith(".tsv")]
-            expected = texts.table(text, media_type).spans(lookup.sign, lookup.pattern)
-            if expected is not None and expected != self._quoted(lookup, rows, source):
-                reject("LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
+            table = texts.table(text, TABLE_TYPES[label.lower().endswith(".tsv")])
+            expected = table.spans(lookup.sign, lookup.pattern)
+            if expected is None or self._is_mapped(table, source):
+                note = f"the columns of {label} are mapped, and it was not read again"
+                continue
+            same = expected == self._quoted(lookup, rows, source)
+            require(same, "LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
+            note = f"{label} was read again"
+        self.case.trust(f"that the rows of {lookup.sign} are all there are, as declared: {note}")
+
+    def _is_mapped(self, table: Table, source: str) -> bool:
+        """Whether statements show that the first column of a table does not name its entities."""
+        for statement in self.case.certificate["statements"].values():
+            for item in statement["evidence"]:
+                if item["source_sha256"] == source and "subject" in statement:
+                    cells = table.rows.get((item["start"], item["end"]), [""])
+                    if cells[0] != statement["subject"]:
+                        return True
+        return False
 
     def _quoted(self, lookup: Call, rows: set[Arguments], source: str) -> set[tuple[int, int]]:
         """Give the spans in a source that the answers of a lookup quote."""
