@@ -57,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--expect-policy", help="SHA-256 of the text of the policy")
     parser.add_argument("--expect-goal", help="text of the goal")
     parser.add_argument("--expect-day", help="day for which facts must count, YYYY-MM-DD")
+    parser.add_argument(
+        "--skip-minimality", action="store_true", help="do not look for leaves to spare"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     gc.disable()  # one certificate, then the program ends
@@ -74,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         expect_policy=options.expect_policy,
         expect_goal=options.expect_goal,
         expect_day=options.expect_day,
+        minimality=not options.skip_minimality,
     )
     if options.json:
         print(json.dumps(report_json(report), ensure_ascii=False, indent=2))

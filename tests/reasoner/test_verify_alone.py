@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from golden import Case, decide_case, golden_cases
 
+from bench.long_proofs import KINDS
 from reasoner import verify
 from reasoner.certificate import canonical_bytes
-from reasoner.checker.format import FORMAT
-from reasoner.checker.rules import PRELUDE_HEADS, PRELUDE_SHA256, identity_rule, read_policy
+from reasoner.checker.rules import PRELUDE_HEADS, PRELUDE_SHA256, identity_rule
 from reasoner.checker.sources import decoded
 from reasoner.prelude import identity_clause, prelude
-from reasoner.verify import REJECTIONS, Texts, verify_bytes
+from reasoner.render import render_text
+from reasoner.verify import REJECTIONS, verify_bytes
 
 SCRIPT = Path(verify.__file__)
 CASES = {case.name: case for case in golden_cases()}
@@ -188,76 +189,29 @@ def test_it_knows_the_prelude_and_the_rules_about_names() -> None:
         assert (theirs.cite, theirs.says) == (ours.cite, ours.says)
 
 
-def chain(length: int) -> tuple[bytes, Texts]:
-    """Write the certificate of a long proof by hand."""
-    rules = "reaches(X, Y) :- edge(X, Y).\nreaches(X, Z) :- reaches(X, Y), edge(Y, Z).\n"
-    facts = "".join(f"edge({n}, {n + 1}).\n" for n in range(length))
-    source = hashlib.sha256(facts.encode()).hexdigest()
-    steps: list[dict[str, Any]] = []
-    statements: dict[str, Any] = {}
-    start = 0
-
-    def put(**step: Any) -> str:
-        steps.append({"id": f"s{len(steps) + 1}", **step})
-        return f"s{len(steps)}"
-
-    last = ""
-    for n in range(length):
-        atom = f"edge({n}, {n + 1})"
-        name = f"st:{hashlib.sha256(atom.encode()).hexdigest()[:32]}"
-        place = {"start": start, "end": start + len(atom) + 1, "quote": f"{atom}."}
-        origin = {"source_sha256": source, "text_sha256": source, "extractor": "facts/1"}
-        statements[name] = {"atom": atom, "evidence": [{**place, **origin}]}
-        start += len(atom) + 2
-        leaf = put(kind="stated", conclusion=atom, premises=[], statement=name)
-        conclusion = f"reaches(0, {n + 1})"
-        if n == 0:
-            bindings, premises, rule = {"X": "0", "Y": "1"}, [leaf], "reaches.1"
-        else:
-            bindings = {"X": "0", "Y": str(n), "Z": str(n + 1)}
-            premises, rule = [last, leaf], "reaches.2"
-        last = put(
-            kind="rule", conclusion=conclusion, premises=premises, rule=rule, bindings=bindings
-        )
-    read = read_policy(rules)
-    names = "\n".join(sorted(statements))
-    digest = hashlib.sha256(rules.encode()).hexdigest()
-    policy = {"id": "p", "version": "0", "digest": digest, "effective": "../..", "text": rules}
-    record = {"media_type": "text/plain", "title": "f", "decoder": "facts/1", "text_sha256": source}
-    certificate: dict[str, Any] = {
-        "format": FORMAT,
-        "verdict": "CERTIFIED",
-        **dict.fromkeys(("code", "question", "understood_as", "valid_on")),
-        "goal": f"reaches(0, {length})",
-        "knowledge": hashlib.sha256(names.encode()).hexdigest(),
-        "complete": True,
-        "answers": [{"atom": f"reaches(0, {length})", "step": last}],
-        **{name: [] for name in ("refuted", "open", "assumptions")},
-        "policies": [policy],
-        "rules": {
-            name: {"clause": rule.tree, "text": rule.text, "cite": "", "says": ""}
-            for name, rule in read.rules.items()
-        },
-        "sources": {source: record},
-        "statements": statements,
-        "steps": steps,
-        "witness": {"demands": [], "lookups": [], "contested": []},
-        "validity": {"start": None, "end": None, "next_change": None},
-    }
-    return canonical_bytes(certificate), Texts({source: facts})
-
-
-def test_a_proof_of_50000_steps_verifies_without_recursion() -> None:
-    data, texts = chain(25_000)
+@pytest.mark.parametrize(("kind", "count"), [("chain", 50_000), ("bushy", 5_000)])
+def test_long_proofs_are_examined_and_printed_without_recursion(kind: str, count: int) -> None:
+    data, facts = KINDS[kind](count)
+    texts = {hashlib.sha256(facts.encode()).hexdigest(): facts}
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(220)
     try:
         report = verify_bytes(data, texts)
+        printed = render_text(json.loads(data), texts)
     finally:
         sys.setrecursionlimit(limit)
     assert report.valid, report.message
-    assert "50000 steps follow, each from earlier ones" in report.checked
+    assert f"{count} steps follow, each from earlier ones" in report.checked
     assert "each answer needs every leaf of its proof" in report.checked
+    assert printed.count("\n") > count
+
+
+def test_minimality_left_out_is_said_to_be(folder: Path) -> None:
+    done = run("certificate.json", "--sources", "sources", "--skip-minimality", cwd=folder)
+    assert done.returncode == 0
+    assert "needs every leaf" not in done.stdout
+    assert "not given:" in done.stdout
+    assert "the wish to see minimality checked" in done.stdout
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
