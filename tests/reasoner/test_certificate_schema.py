@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import rfc8785
-from golden import Case, decide_case, golden_cases
+from golden import Case, decide_case, golden_cases, load
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reasoner.certificate import canonical_bytes
 from reasoner.checker.format import SHAPES, OneOf
-from reasoner.verify import REJECTIONS
+from reasoner.verify import REJECTIONS, verify_bytes
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA: dict[str, Any] = json.loads((DOCS / "certificate.schema.json").read_text(encoding="utf-8"))
@@ -115,6 +119,49 @@ def unordered(part: Any) -> Any:
 def test_the_checker_asks_for_what_the_schema_says(name: str) -> None:
     published = SCHEMA if name == "certificate" else SCHEMA["$defs"][name]
     assert unordered(as_schema(SHAPES[name])) == unordered(resolved(published))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every value below."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in pairs:
+        yield (*path, key)
+        if isinstance(item, (dict, list)):
+            yield from places(item, (*path, key))
+
+
+ODD = (None, True, -1, 10**30, "", "x", "2026-13-99", [], ["x"], [[]], {}, {"x": "y"}, {"atom": 5})
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data())
+def test_what_the_schema_forbids_the_checker_rejects(data: st.DataObject) -> None:
+    """Change any place of a certificate: what is no certificate for one is none for the other."""
+    case = data.draw(st.sampled_from(golden_cases()))
+    certificate = json.loads(decided(case.name))
+    *path, last = data.draw(st.sampled_from(list(places(certificate))))
+    target: Any = certificate
+    for key in path:
+        target = target[key]
+    change = data.draw(st.sampled_from(["replace", "delete", "add", "rename"]))
+    odd = data.draw(st.sampled_from(ODD))
+    if change == "delete":
+        del target[last]
+    elif change == "replace" or isinstance(target, list):
+        target[last] = odd
+    elif change == "add":
+        target["x"] = odd
+    else:
+        target[f"{last}x"] = target.pop(last)
+    report = verify_bytes(canonical_bytes(certificate), load(case.facts)[1].texts)
+    assert not report.valid or VALIDATOR.is_valid(certificate), (path, last, change, odd)
+
+
+@cache
+def decided(name: str) -> bytes:
+    """Give the certificate of a case."""
+    (case,) = (case for case in golden_cases() if case.name == name)
+    return decide_case(case).certificate
 
 
 def test_every_rejection_class_is_documented_with_its_exit_code() -> None:
