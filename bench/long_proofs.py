@@ -8,7 +8,7 @@ from typing import Any
 
 from reasoner.certificate import canonical_bytes
 from reasoner.checker.format import FORMAT
-from reasoner.checker.rules import read_policy
+from reasoner.checker.policy import read_policy
 
 WIDTH = 100
 """Nodes of a level of the bushy graph."""

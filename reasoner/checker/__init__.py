@@ -5,11 +5,13 @@ values      terms, and how values compare
 units       exact conversions
 arithmetic  exact functions
 language    parser and writer of policies, facts and goals
-rules       rules and policies from their text; the order of a body
+rules       atoms, rules, and the order in which a body is walked
+policy      policies from their text
 walk        the one walk over rule bodies
 sources     texts, facts files, tables, a folder of originals
 case        what is known of a certificate; its policies, rules and goal
-witness     calls with complete answers: absence, aggregates, lookups
+witness     calls with complete answers: absence and aggregates
+lookups     the answers to calls of stored predicates, read again
 proof       statements, quotes, steps
 conclusion  verdict, open requirements, conflicts, use
 minimal     no answer has a leaf to spare

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .format import Json, reject, require
 from .language import Unreadable, write
+from .policy import PolicyText, identity_rule, read_policy
 from .rules import (
     ANONYMOUS,
     IDENTITY,
@@ -14,13 +15,10 @@ from .rules import (
     PRELUDE_SHA256,
     Arguments,
     Ground,
-    PolicyText,
     Rule,
     arguments,
     complement,
-    identity_rule,
     read_atom,
-    read_policy,
     write_call,
 )
 from .sources import FACTS_DECODER, FactsFile, Texts, digest_of, plain_atom

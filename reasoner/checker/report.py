@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .case import Case
 from .conclusion import check_use, check_verdict
 from .format import REJECTIONS, Rejected, check_shape, read_canonical
+from .lookups import check_lookup
 from .minimal import check_minimality
 from .proof import check_quotes, check_statements, check_steps
 from .sources import Texts, read_folder
@@ -65,6 +66,8 @@ def _examine(
     witness = Witness(case)
     check_steps(case, concluded, witness)
     witness.check_calls()
+    for lookup in witness.lookups:
+        check_lookup(case, witness, lookup)
     check_verdict(case, witness)
     check_validity(case)
     check_use(case, witness)
@@ -136,18 +139,5 @@ def report_text(report: Report) -> str:
 
 def report_json(report: Report) -> dict[str, object]:
     """Give a report as one JSON object."""
-    return {
-        "valid": report.valid,
-        "rejection": report.rejection or None,
-        "exit_code": report.exit_code,
-        "where": report.where,
-        "message": report.message,
-        "verdict": report.verdict or None,
-        "code": report.code,
-        "goal": report.goal or None,
-        "valid_on": report.valid_on,
-        "answers": list(report.answers),
-        "checked": list(report.checked),
-        "trusted": list(report.trusted),
-        "not_given": list(report.not_given),
-    }
+    absent = {key: getattr(report, key) or None for key in ("rejection", "verdict", "goal")}
+    return {**asdict(report), **absent, "exit_code": report.exit_code}

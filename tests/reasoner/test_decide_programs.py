@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from policy_programs import CLOSED, DERIVED, STORED, Program, programs
 
 from reasoner.certificate import canonical_bytes, clause_tree
-from reasoner.checker.rules import read_policy
+from reasoner.checker.policy import read_policy
 from reasoner.decide import Decision, Request, decide
 from reasoner.errors import PolicyRejected
 from reasoner.evaluate import evaluate

@@ -18,7 +18,8 @@ from golden import Case, decide_case, golden_cases
 from bench.long_proofs import KINDS
 from reasoner import verify
 from reasoner.certificate import canonical_bytes
-from reasoner.checker.rules import PRELUDE_HEADS, PRELUDE_SHA256, identity_rule
+from reasoner.checker.policy import identity_rule
+from reasoner.checker.rules import PRELUDE_HEADS, PRELUDE_SHA256
 from reasoner.checker.sources import decoded
 from reasoner.prelude import identity_clause, prelude
 from reasoner.render import render_text

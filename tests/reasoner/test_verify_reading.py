@@ -19,7 +19,8 @@ from reasoner.atom import Constant, Symbol, Variable, render_term
 from reasoner.certificate import clause_tree
 from reasoner.checker.arithmetic import evaluate
 from reasoner.checker.format import Rejected
-from reasoner.checker.rules import Literal, Planned, read_policy, write_call
+from reasoner.checker.policy import read_policy
+from reasoner.checker.rules import Literal, Planned, write_call
 from reasoner.checker.sources import read_facts
 from reasoner.checker.values import compare, read_value, write_value
 from reasoner.clause import Operator
