@@ -130,7 +130,21 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from places(item, (*path, key))
 
 
-ODD = (None, True, -1, 10**30, "", "x", "2026-13-99", [], ["x"], [[]], {}, {"x": "y"}, {"atom": 5})
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**30,
+    "",
+    "x",
+    "2026-13-99",
+    [],
+    ["x"],
+    [[]],
+    {},
+    {"x": "y"},
+    {"atom": 5},
+)
 
 
 @settings(max_examples=600, deadline=None)

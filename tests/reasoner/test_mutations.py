@@ -35,7 +35,7 @@ def texts_of(case: Case) -> Texts:
     return load(case.facts)[1].texts
 
 
-def examine(name: str, change: Change, **expectations: str) -> Report:
+def examine(name: str, change: Change, **expectations: Any) -> Report:
     """Change a good certificate, keep it canonical, and examine it."""
     certificate = json.loads(good(name))
     change(certificate)
