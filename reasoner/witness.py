@@ -266,10 +266,14 @@ class _Basis:
             for item in sources.statement(self.leaves[row]).evidence
             if item.source_sha256 == table
         }
-        found = table_spans(text, f"{name}/{arity}", pattern)
+        found = table_spans(text, f"{name}/{arity}", pattern, record.media_type)
         if found is None:
             return False
-        return found - retracted_spans(text, name, self._retracted()) <= quoted <= found
+        return (
+            found - retracted_spans(text, name, self._retracted(), record.media_type)
+            <= quoted
+            <= found
+        )
 
     def _retracted(self) -> list[tuple[str, tuple[str, ...]]]:
         """Give predicate and arguments of what the request leaves out."""
