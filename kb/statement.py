@@ -124,7 +124,12 @@ class Validity:
 ALWAYS = Validity()
 
 
-BUILT_IN = frozenset(("under", "alias", "same_name", "stated_in", "stated_by", "valid_on"))
+BUILT_IN = frozenset(
+    (
+        *("under", "alias", "same_name", "stated_in", "stated_by", "valid_on"),
+        *("may_coincide", "in_taxonomy", "told_apart", "told_disjoint"),
+    )
+)
 """Predicates that rules, spelling, evidence or the request give; no dimension is named so."""
 
 
