@@ -236,6 +236,16 @@ def test_a_reason_in_words_does_not_make_an_answer_open(atom: str, rule: str) ->
     assert report.rejection == ("" if atom == "has(a, 1)" else "OPEN_MISMATCH")
 
 
+def test_what_another_test_refuses_is_not_open() -> None:
+    """The age is too low, which says nothing about the cover."""
+    policy = "ok(S) :- cover(S, V), V > 5, age(S, A), A > 18, has(S, _)."
+    facts = "cover(a, 7). age(a, 3). has(a, 1)."
+    decision = prove(policy, facts, "ok(a)")
+    assert [item.atom for item in decision.open] == ["age(a, A)"]
+    certificate = json.loads(decision.certificate)
+    assert reopened(certificate, "cover(a, V)", "ok.1", facts).rejection == "OPEN_MISMATCH"
+
+
 def test_what_a_test_refuses_is_open() -> None:
     facts = "cover(a, 7). has(a, 1)."
     decision = prove(ENOUGH, facts, "far(a)")
