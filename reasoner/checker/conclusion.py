@@ -195,11 +195,12 @@ def _check_refused(
 ) -> None:
     """What is answered is open only for a rule that refuses the answers.
 
-    The rule is walked with open variables where something else is missing. Of a walk that makes
-    calls which the witness does not show, or too many, the refusal is trusted, and reported so.
+    The rule is walked with open variables where something else is missing: from the calls that the
+    witness shows, and from the open atom alone, when its test may depend on a call that is not
+    shown. Where that cannot be seen, or takes too long, the refusal is trusted, and reported so.
     """
     rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]
-    is_refused = is_unseen = is_partial = False
+    is_refused = is_unseen = is_partial = is_general = False
     budget = _MOST_ROWS
 
     def given(tree: Tree, bindings: Bindings) -> bool:
@@ -225,6 +226,8 @@ def _check_refused(
         literal = planned.literal
         atoms = [rule.head, *(part.tree for part in literal.conditions if part.sign)]
         atoms += [tree for tree in parts if literal.names & names_in(tree)]
+        if is_general and literal.names & rule.head_names and literal.kind != "absent":
+            is_unseen = is_unseen or any(given(tree, bindings) for tree in atoms)
         if not (literal.names | planned.shared) - {planned.assigns} <= bindings.keys():
             is_unseen = is_unseen or (is_partial and any(given(tree, bindings) for tree in atoms))
             return [(bindings, True)]
@@ -245,11 +248,17 @@ def _check_refused(
         inner = [part.tree for literal in rule.body for part in literal.conditions if part.sign]
         if not any(given(tree, {}) for tree in (rule.head, *parts, *inner)):
             continue
-        calls = [demand.pattern for demand in witness.demands if demand.sign == rule.sign]
-        starts = [rule.called(call) for call in calls] or [{}]
-        tasks = [Task(rule, ("", ()), rule.plan(s), 0, s) for s in starts if s is not None]
-        for _ in walk(tasks, read, test):
-            pass
+        shown = [rule.called(d.pattern) for d in witness.demands if d.sign == rule.sign]
+        asked = [
+            match(tree, pattern, {}) for tree in (rule.head, *parts) if signature(tree) == sign
+        ]
+        asked += [{} for tree in inner if signature(tree) == sign]
+        is_general = False
+        for starts in (shown, asked):
+            tasks = [Task(rule, ("", ()), rule.plan(s), 0, s) for s in starts if s is not None]
+            for _ in walk(tasks, read, test):
+                pass
+            is_general = True
     if not is_refused:
         message = f"{item['atom']} has an answer, which no test of the rule refuses"
         require(is_unseen, "OPEN_MISMATCH", where, message)
