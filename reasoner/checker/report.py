@@ -75,7 +75,7 @@ def _examine(
     if minimality:
         check_minimality(case, witness)
     else:
-        case.not_given.append("the wish to see minimality checked")
+        case.not_given.append("minimality: it was left out on request")
     if expect_day not in (None, certificate["valid_on"]):
         message = f"it counts for {certificate['valid_on']}, expected {expect_day}"
         raise Rejected("GOAL_MISMATCH", "valid_on", message)

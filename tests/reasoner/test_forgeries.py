@@ -236,6 +236,43 @@ def test_a_reason_in_words_does_not_make_an_answer_open(atom: str, rule: str) ->
     assert report.rejection == ("" if atom == "has(a, 1)" else "OPEN_MISMATCH")
 
 
+def test_what_another_test_refuses_is_not_open() -> None:
+    """The age is too low, which says nothing about the cover."""
+    policy = "ok(S) :- cover(S, V), V > 5, age(S, A), A > 18, has(S, _)."
+    facts = "cover(a, 7). age(a, 3). has(a, 1)."
+    decision = prove(policy, facts, "ok(a)")
+    assert [item.atom for item in decision.open] == ["age(a, A)"]
+    certificate = json.loads(decision.certificate)
+    assert reopened(certificate, "cover(a, V)", "ok.1", facts).rejection == "OPEN_MISMATCH"
+
+
+@pytest.mark.parametrize(
+    ("policy", "facts", "goal", "atom"),
+    [
+        (  # the rule is called with a value that no call of the witness has
+            """closed(g/2, "c"). closed(e/1, "c"). q(N, N) :- g(Z, Y), N = #count{ V : g(V, W) }.
+            r(X, Y) :- q(X, Y), q(Y, Z), 2 < X.""",
+            "e(3). g(2, 3). g(1, 3). g(3, 3).",
+            "r(2, a)",
+            "g(V, W)",
+        ),
+        (  # no call of the witness is for this head
+            """closed(g/2, "c"). q(2, 3) :- p(X), e(Z), not g(_, Z), f(Z, X), Z = a.
+            s(2) :- q(_, a), q(Z, Z), Z != 2. p(a).""",
+            "e(1). f(1, 1). f(a, 1). g(a, 1).",
+            "s(2)",
+            "",
+        ),
+    ],
+)
+def test_what_is_open_further_below_is_accepted(
+    policy: str, facts: str, goal: str, atom: str
+) -> None:
+    decision = prove(policy, facts, goal)
+    assert decision.verdict is Verdict.ABSTAINED
+    assert not atom or atom in [item.atom for item in decision.open]
+
+
 def test_what_a_test_refuses_is_open() -> None:
     facts = "cover(a, 7). has(a, 1)."
     decision = prove(ENOUGH, facts, "far(a)")
