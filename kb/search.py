@@ -22,7 +22,7 @@ from .log import write_atomically
 
 _FORMAT = "2"
 _HEAP = 64_000_000
-_EARLIER = 8  # states of an index kept for questions that began before it changed
+_EARLIER = 3  # states of an index kept for questions that began before it changed
 
 
 @dataclass(frozen=True, slots=True)
