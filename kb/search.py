@@ -30,7 +30,7 @@ from .search_terms import SearchTerms, composed
 
 _FORMAT = "3"
 _HEAP = 64_000_000
-_EARLIER = 8  # states of an index kept for questions that began before it changed
+_EARLIER = 3  # states of an index kept for questions that began before it changed
 
 _NAMED = 10.0
 """Weight of a title that the query names, against one word."""
