@@ -3743,7 +3743,7 @@ class Examination:
         """Whether the facts files at hand let two values of one dimension exclude each other."""
         if self._one_entity(left, right):
             return False
-        broader, narrower = (self._along_classes(at) for at in (0, 1))
+        broader, narrower = (self._along("subclass_of/2", at) for at in (0, 1))
         below = [self._reached(value, narrower) for value in (left, right)]
         above = [self._reached(value, broader) for value in (left, right)]
         if below[0] & below[1]:
@@ -3751,12 +3751,12 @@ class Examination:
         known = [value in broader or value in narrower for value in (left, right)]
         return bool(above[0] & above[1]) if any(known) else True
 
-    def _along_classes(self, start: int) -> dict[str | None, set[str | None]]:
-        """Give the steps of `subclass_of` in facts files at hand, up (0) or down (1)."""
+    def _along(self, sign: str, start: int) -> dict[str | None, set[str | None]]:
+        """Give the steps of a relation in facts files at hand, forward (0) or back (1)."""
         steps: dict[str | None, set[str | None]] = {}
         for source, record in self.certificate["sources"].items():
             if self.texts is not None and record["decoder"] == FACTS_DECODER:
-                rows = self.texts.facts(source, record).rows.get("subclass_of/2", {})
+                rows = self.texts.facts(source, record).rows.get(sign, {})
                 for row in rows:
                     steps.setdefault(row[start], set()).add(row[1 - start])
         return steps
@@ -3771,12 +3771,12 @@ class Examination:
         return found
 
     def _one_entity(self, left: str | None, right: str | None) -> bool:
-        return self.texts is not None and any(
-            self.texts.facts(source, record).matching("same_as/2", pair)
-            for source, record in self.certificate["sources"].items()
-            if record["decoder"] == FACTS_DECODER
-            for pair in ((left, right), (right, left))
-        )
+        """Whether facts files at hand join two names, over any number of others."""
+        steps: dict[str | None, set[str | None]] = {}
+        for start in (0, 1):
+            for name, others in self._along("same_as/2", start).items():
+                steps.setdefault(name, set()).update(others)
+        return right in self._reached(left, steps)
 
 
 class Derivation:

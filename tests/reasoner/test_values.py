@@ -88,6 +88,10 @@ def test_names_without_a_taxonomy_differ_unless_a_source_joins_them() -> None:
     assert decided(rules, facts, goal).verdict is Verdict.REFUTED
     joined = facts + 'same_as("Hanse Assekuranz AG", "Hanse").'
     assert decided(rules, joined, goal).verdict is Verdict.ABSTAINED
+    over = facts + 'same_as("HAA", "Hanse"). same_as("HAA", "Hanse Assekuranz AG").'
+    assert decided(rules, over, goal).verdict is Verdict.ABSTAINED
+    both = over + 'insurer("A", "Hanse Assekuranz AG").'
+    assert decided(rules, both, 'insured("A")').verdict is Verdict.CERTIFIED
 
 
 @pytest.mark.parametrize(
