@@ -143,6 +143,14 @@ def test_other_names_of_an_entity_contest_what_is_stated_of_it(name: str) -> Non
     assert no.verdict is Verdict.REFUTED
 
 
+def test_classes_are_not_contested_by_what_other_names_of_them_lie_under() -> None:
+    facts = """
+    kind("a", "x"). same_as("x", "y"). subclass_of("x", "acid"). subclass_of("y", "base").
+    """
+    rules = 'disjoint("acid", "base").\nsour(S) :- kind(S, K), under(K, "acid").\n'
+    assert decided(rules, facts, 'sour("a")').verdict is Verdict.CERTIFIED
+
+
 def test_a_region_does_not_contest_its_country() -> None:
     facts = GERMAN + ' registered_in("Hanse", "Union").'
     assert decided(FUNCTIONAL, facts, 'registered_in("Hanse", "Germany")').verdict is (
