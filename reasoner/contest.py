@@ -13,7 +13,7 @@ from .atom import Atom, Constant, Term, Variable
 from .bodies import without_statement
 from .clause import Operator, Policy
 from .facts import Fact, FactBase, Signature
-from .prelude import SAME_AS
+from .prelude import ABOUT_NAMES, ABOUT_SOURCES, COMPUTED, SAME_AS
 from .sources import Sources
 
 
@@ -50,11 +50,15 @@ class Contests:
     _functional: frozenset[str] = frozenset()
     _disjoint: frozenset[tuple[str, str]] = frozenset()
     _stated: frozenset[Signature] = frozenset()
+    _own_names: frozenset[Signature] = frozenset()
+    """Predicates that hold of the name they are stated of, not of other names of the entity."""
 
     def __post_init__(self) -> None:
         self._functional = self.sources.functional.union(self.policy.functional)
         self._disjoint = self.sources.disjoint.union(self.policy.disjoint)
         self._stated = self.facts.signatures()
+        concluded = {clause.head.signature for clause in self.policy.clauses}
+        self._own_names = COMPUTED | ABOUT_SOURCES | ABOUT_NAMES | concluded
 
     def of(self, atom: Atom, fact: Fact | None) -> Contest | None:
         """Give what contests an atom, or None; `fact` is its leaf where it is stated.
@@ -99,7 +103,7 @@ class Contests:
 
     def _stated_of(self, pattern: Atom) -> list[Fact]:
         """Give the facts that match an atom, under any name of the entity it is about."""
-        if not pattern.arguments:
+        if not pattern.arguments or pattern.signature in self._own_names:
             return list(self.facts.match(pattern, self.valid_on))
         subject, *others = pattern.arguments
         return [

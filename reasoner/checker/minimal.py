@@ -73,15 +73,15 @@ def _check_uncontested(case: Case, atoms: Iterable[tuple[str, bool]]) -> None:
 
 def _told_apart(files: Sequence[Rows], left: str | None, right: str | None) -> bool:
     """Whether the facts files at hand let two values of one dimension exclude each other."""
-    pairs = (left, right), (right, left)
-    if any(rows.matching("same_as/2", pair) for rows in files for pair in pairs):
-        return False
-    broader, narrower = dict[str | None, set[str | None]](), dict[str | None, set[str | None]]()
+    names, broader, narrower = (dict[str | None, set[str | None]]() for _ in range(3))
     for rows in files:
+        for one, other in rows.of("same_as/2"):
+            names.setdefault(one, set()).add(other)
+            names.setdefault(other, set()).add(one)
         for low, high in rows.of("subclass_of/2"):
             broader.setdefault(low, set()).add(high)
             narrower.setdefault(high, set()).add(low)
-    if _reached(left, narrower) & _reached(right, narrower):
+    if right in _reached(left, names) or _reached(left, narrower) & _reached(right, narrower):
         return False
     if any(value in broader or value in narrower for value in (left, right)):
         return bool(_reached(left, broader) & _reached(right, broader))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from policy_programs import CLOSED, Program, programs
 
 from reasoner.certificate import canonical_bytes
 from reasoner.decide import Decision, Request, decide
+from reasoner.errors import PolicyRejected
 from reasoner.policy import parse_atom, parse_policy
 from reasoner.sources import FactsFiles, facts_file_sources
 from reasoner.verify import verify_bytes
@@ -128,3 +131,32 @@ def test_there_are_as_many_answers_as_classes_of_names(
     longest = {min(names, key=lambda name: (-len(name), name)) for names in wanted}
     assert found == sorted(f'known("{name}")' for name in longest)
     assert answers("\n".join(facts), "many(N)") == [f"many({len(wanted)})"]
+
+
+def renamed(text: str) -> str:
+    """Make the numbers of a program names of entities."""
+    return re.sub(r'(?<![>=!] )(?<![\w"])([123])(?![\w"])', r'"n\1"', text)
+
+
+PAIRS = st.tuples(*[st.sampled_from(["n1", "n2", "n3", "another name"])] * 2)
+
+
+@given(programs(), st.sets(PAIRS, max_size=3))
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+def test_the_checker_agrees_whatever_the_program_and_the_names(
+    program: Program, pairs: set[tuple[str, str]]
+) -> None:
+    joined = "\n".join(f'same_as("{left}", "{right}").' for left, right in sorted(pairs))
+    base, sources = facts_file_sources(("facts.lp", f"{renamed(program.facts)}\n{joined}"))
+    try:
+        policy = parse_policy(CLOSED + renamed(program.rules), name="rules")
+        request = Request(parse_atom(renamed(program.goal)), None)
+        decision = decide(request, policy=policy, facts=base, sources=sources, engine="linear")
+    except PolicyRejected:
+        return
+    texts = [str(answer) for answer in decision.answers]
+    assert texts == sorted(set(texts))

@@ -88,6 +88,10 @@ def test_names_without_a_taxonomy_differ_unless_a_source_joins_them() -> None:
     assert decided(rules, facts, goal).verdict is Verdict.REFUTED
     joined = facts + 'same_as("Hanse Assekuranz AG", "Hanse").'
     assert decided(rules, joined, goal).verdict is Verdict.ABSTAINED
+    over = facts + 'same_as("HAA", "Hanse"). same_as("HAA", "Hanse Assekuranz AG").'
+    assert decided(rules, over, goal).verdict is Verdict.ABSTAINED
+    both = over + 'insurer("A", "Hanse Assekuranz AG").'
+    assert decided(rules, both, 'insured("A")').verdict is Verdict.CERTIFIED
 
 
 @pytest.mark.parametrize(
@@ -137,6 +141,14 @@ def test_other_names_of_an_entity_contest_what_is_stated_of_it(name: str) -> Non
     assert decided(MANY, GERMAN + denial, 'seated("Hanse")').verdict is Verdict.CERTIFIED
     no = decided(FUNCTIONAL, joined, f'registered_in("{name}", "Spain")')
     assert no.verdict is Verdict.REFUTED
+
+
+def test_classes_are_not_contested_by_what_other_names_of_them_lie_under() -> None:
+    facts = """
+    kind("a", "x"). same_as("x", "y"). subclass_of("x", "acid"). subclass_of("y", "base").
+    """
+    rules = 'disjoint("acid", "base").\nsour(S) :- kind(S, K), under(K, "acid").\n'
+    assert decided(rules, facts, 'sour("a")').verdict is Verdict.CERTIFIED
 
 
 def test_a_region_does_not_contest_its_country() -> None:
