@@ -31,7 +31,8 @@ try:
     main()
 except SystemExit as end:
     assert end.code in (0, None), end.code
-print("LOADED", *sorted({"clingo", "grpc", "numba", "numpy", "pydantic", "spacy"} & set(sys.modules)))
+heavy = {"clingo", "grpc", "numba", "numpy", "pydantic", "spacy"}
+print("LOADED", *sorted(heavy & set(sys.modules)))
 """
 
 
