@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .collection import paused_collection
 from .engines.linear import GIVEN, UNDERIVED, Firing, fire, focus
 from .expiry import Expired, never
 from .horn import HornProgram, IntArray
@@ -76,6 +77,7 @@ class Minimal(NamedTuple):
     steps: tuple[Step, ...]
 
 
+@paused_collection()
 def certify(
     program: HornProgram,
     goal: int,

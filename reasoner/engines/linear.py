@@ -16,7 +16,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ..expiry import Expired, never
+from ..expiry import Expired, never, stop_if
 from ..horn import HornProgram, IntArray
 from . import propagation
 from .layout import Index, Layout, index_arrays, index_lists, lay_out
@@ -149,6 +149,7 @@ def _fire(
 ) -> tuple[Firing, propagation.Integers]:
     """Close, and give also how many tail atoms each clause still misses."""
     if kernel is not None:
+        stop_if(expired)  # once is enough for what takes tens of milliseconds
         return _fire_arrays(program, np.asarray(given, np.int32), goal, kernel)
     rows = program.rows
     found = tails_of(program)
