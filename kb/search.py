@@ -39,7 +39,7 @@ _LINKED = 3.0
 _LESS = 0.7
 _FOLLOWED = 3
 _FOLLOWED_LENGTH = 4_000
-"""Passages whose names are followed, and how far these are read, in code points."""
+"""Passages whose names are followed, and how far these and queries are read, in code points."""
 
 
 _Clause = tuple[tantivy.Occur, tantivy.Query]
@@ -142,7 +142,7 @@ class TextIndex:
         if reach is Reach.NAMED:
             return self._best(searcher, clauses, limit)
         first = self._best(searcher, clauses, max(limit, _FOLLOWED))
-        weights = dict.fromkeys(self._names(searcher, query), 0.0)
+        weights = dict.fromkeys(self._names(searcher, query[:_FOLLOWED_LENGTH]), 0.0)
         for rank, place in enumerate(first[:_FOLLOWED]):
             for key in self._names(searcher, read(place)[:_FOLLOWED_LENGTH], whole=True):
                 weights.setdefault(key, _LINKED * _LESS**rank)
@@ -164,7 +164,10 @@ class TextIndex:
         words = self._terms.words(query)
         return [
             *(self._clause(field, word, 1.0) for field in ("text", "title") for word in words),
-            *(self._clause("key", key, _NAMED) for key in self._names(searcher, query)),
+            *(
+                self._clause("key", key, _NAMED)
+                for key in self._names(searcher, query[:_FOLLOWED_LENGTH])
+            ),
         ]
 
     def _clause(self, field: str, term: str, weight: float) -> _Clause:
