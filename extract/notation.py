@@ -23,6 +23,7 @@ def _certain(decimal: str, group: str) -> re.Pattern[str]:
 
 
 _ONLY = {decimal: _certain(decimal, group) for decimal, group in ((".", ","), (",", "."))}
+_BARE = re.compile(r"(?<![\w.,])\d{1,3}(?:(?:\.\d{3})+,|(?:,\d{3})+\.)\d{1,2}(?![\d.,]\d|\d)")
 _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = frozenset(
     {"the", "and", "of", "is", "to", "for", "with", "not", "by", "has", "are", "was", "at", "from"}
@@ -50,10 +51,13 @@ UNDECIDED = Notation(None, shown=True)
 
 
 def notation_of(text: str, numerals: Iterable[str]) -> Notation:
-    """Tell the notation of a text from the numerals of its amounts, else from its language."""
+    """Tell the notation of a text from the numerals of its amounts, else from its language.
+
+    `1.250,50` counts also where no unit stands beside it.
+    """
     shown = {
         decimal
-        for numeral in numerals
+        for numeral in (*numerals, *_BARE.findall(text))
         for decimal, form in _ONLY.items()
         if form.fullmatch(numeral)
     }

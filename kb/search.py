@@ -41,7 +41,7 @@ _LINKED = 3.0
 _LESS = 0.7
 _FOLLOWED = 3
 _FOLLOWED_LENGTH = 4_000
-"""Passages whose names are followed, and how far these are read, in code points."""
+"""Passages whose names are followed, and how far these and queries are read, in code points."""
 
 
 _Clause = tuple[tantivy.Occur, tantivy.Query]
@@ -160,22 +160,33 @@ class TextIndex:
         clauses = self._clauses(searcher, query)
         if reach is Reach.NAMED:
             return self._best(searcher, clauses, limit)
-        first = self._best(searcher, clauses, _FOLLOWED)
-        weights = dict.fromkeys(self._names(searcher, query), 0.0)
-        for rank, place in enumerate(first):
-            for key in self._names(searcher, read(place)[:_FOLLOWED_LENGTH]):
+        first = self._best(searcher, clauses, max(limit, _FOLLOWED))
+        weights = dict.fromkeys(self._names(searcher, query[:_FOLLOWED_LENGTH]), 0.0)
+        for rank, place in enumerate(first[:_FOLLOWED]):
+            for key in self._names(searcher, read(place)[:_FOLLOWED_LENGTH], whole=True):
                 weights.setdefault(key, _LINKED * _LESS**rank)
         links = [self._clause("key", key, weight) for key, weight in weights.items() if weight]
-        return self._best(searcher, [*clauses, *links], limit)
+        if not links:
+            return first[:limit]
+        # The others keep their scores, so only passages with a link are scored again.
+        linked = (tantivy.Occur.Must, tantivy.Query.boolean_query(links))
+        again = self._best(searcher, [linked, *clauses], limit)
+        places = {(place.source_sha256, place.start): place for place in (*first, *again)}
+        return tuple(sorted(places.values(), key=_rank)[:limit])
 
-    def _names(self, searcher: tantivy.Searcher, text: str) -> tuple[str, ...]:
-        return self._terms.names(text, lambda key: searcher.doc_freq("key", key) > 0)
+    def _names(
+        self, searcher: tantivy.Searcher, text: str, *, whole: bool = False
+    ) -> tuple[str, ...]:
+        return self._terms.names(text, lambda key: searcher.doc_freq("key", key) > 0, whole=whole)
 
     def _clauses(self, searcher: tantivy.Searcher, query: str) -> list[_Clause]:
         words = self._terms.words(query)
         return [
             *(self._clause(field, word, 1.0) for field in ("text", "title") for word in words),
-            *(self._clause("key", key, _NAMED) for key in self._names(searcher, query)),
+            *(
+                self._clause("key", key, _NAMED)
+                for key in self._names(searcher, query[:_FOLLOWED_LENGTH])
+            ),
         ]
 
     def _clause(self, field: str, term: str, weight: float) -> _Clause:
@@ -198,6 +209,10 @@ class TextIndex:
         orders = searcher.fast_field_values("order", [address for _, address in hits])
         ranked = sorted(zip(hits, orders, strict=True), key=lambda pair: (-pair[0][0], pair[1]))
         return tuple(_place(score, searcher.doc(at)) for (score, at), _ in ranked[:limit])
+
+
+def _rank(place: Place) -> tuple[float, int]:
+    return -place.score, _order(place.source_sha256, place.start)
 
 
 def _place(score: object, found: tantivy.Document) -> Place:

@@ -59,11 +59,14 @@ class SearchTerms:
         """Give the form in which names are compared: no case, no accents, no marks."""
         return " ".join(self._folder.analyze(composed(name)))
 
-    def names(self, text: str, is_title: Callable[[str], bool]) -> tuple[str, ...]:
+    def names(
+        self, text: str, is_title: Callable[[str], bool], *, whole: bool = False
+    ) -> tuple[str, ...]:
         """Give the keys of the titles that a text names, longest first, none inside another.
 
         A name begins with a capital or a digit; a frame word, or what only opens the text, is none.
-        Looks up at most 14 keys for each word.
+        With `whole` it ends so too, which spares most of the look-ups in running text. At most 14
+        keys are looked up for each word.
         """
         text = composed(text)
         spans = [(match.start(), match.end()) for match in _WORD.finditer(text)]
@@ -73,7 +76,10 @@ class SearchTerms:
         for length in range(min(_LONGEST_NAME, len(spans)), 0, -1):
             for first in range(len(spans) - length + 1):
                 opening = text[spans[first][0]]
+                closing = text[spans[first + length - 1][0]]
                 if not (opening.isupper() or opening.isdigit()):
+                    continue
+                if whole and not (closing.isupper() or closing.isdigit()):
                     continue
                 if not taken.isdisjoint(range(first, first + length)):
                     continue

@@ -46,3 +46,10 @@ def test_other_numbers_of_the_document_decide(supplier: Pack) -> None:
 def test_the_language_of_the_document_decides(supplier: Pack) -> None:
     german = "Die Deckung wird von der Versicherung mit dem Vertrag für das Jahr zugesagt."
     assert covers(read(supplier, f"{SENTENCE}\n\n{german} {german}")) == ["5000 EUR"]
+
+
+def test_numbers_without_a_unit_of_their_own_decide_too(supplier: Pack) -> None:
+    table = "company;liability cover (EUR)\nNordwind GmbH;5.000\nOstwind GmbH;{}\n"
+    assert covers(read(supplier, table.format("1.250,50"), "a.csv")) == ["5000 EUR", "1250.5 EUR"]
+    assert covers(read(supplier, table.format("1,250.50"), "a.csv")) == ["5 EUR", "1250.5 EUR"]
+    assert covers(read(supplier, table.format("900"), "a.csv")) == ["900 EUR"]
