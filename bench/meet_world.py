@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kb.admission import Grounded
 from kb.constraint import Constraint
 from kb.dimension import Dimension, define_taxonomy
 from kb.document import decode
-from kb.journal import Grounded
 from kb.knowledge_base import KnowledgeBase
 from kb.poset import poset
 from kb.statement import Evidence, Statement, TaxonClass
