@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .dimension import Dimension, value_label
 from .errors import ValueUnreadable
 from .quantity import Comparable, Date, Truth, compare
 from .statement import Value
@@ -95,3 +96,25 @@ def _apart(lower: Test, upper: Test) -> bool:
     """Whether nothing is on the far side of both bounds."""
     strict = lower[0] == ">" or upper[0] == "<"
     return compare("<=" if strict else "<", upper[1], lower[1]) is Truth.TRUE
+
+
+def asked_for(asked: Constraint | Range) -> Value | Range:
+    """Give the value a constraint asks for, or the range."""
+    return asked.value if isinstance(asked, Constraint) else asked
+
+
+def label_of(asked: Constraint | Range) -> str:
+    """Give the text a constraint is sorted by within its dimension."""
+    return value_label(asked.value) if isinstance(asked, Constraint) else str(asked)
+
+
+def exclusion(
+    dimension: Dimension, left: Constraint | Range, right: Constraint | Range
+) -> str | None:
+    """Say why nothing can satisfy both of two constraints on a dimension; None if it can."""
+    if isinstance(left, Constraint) and isinstance(right, Constraint):
+        return dimension.conflict(left.value, right.value)
+    one, other = range_of(left), range_of(right)
+    if dimension.functional and one is not None and other is not None and one.excludes(other):
+        return f"{dimension.name} has at most one value"
+    return None

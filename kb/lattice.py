@@ -17,7 +17,15 @@ from fractions import Fraction
 from pyroaring import BitMap
 
 from .answers import Answers, Names
-from .constraint import Conflict, Constraint, Range, range_of
+from .constraint import (
+    Conflict,
+    Constraint,
+    Range,
+    asked_for,
+    exclusion,
+    label_of,
+    range_of,
+)
 from .dimension import Dimension, dimension_from_json, value_label
 from .lattice_checkpoint import LatticeCheckpoint, dimension_prefix, point_key, point_of
 from .placements import CERTAIN
@@ -185,16 +193,16 @@ class LatticeIndex:
 
         Sorted by dimension and the labels of the values.
         """
-        wanted = sorted(set(constraints), key=lambda item: (item.dimension, _label(item)))
+        wanted = sorted(set(constraints), key=lambda item: (item.dimension, label_of(item)))
         found: list[Conflict] = []
         for place, left in enumerate(wanted):
             dimension = self.dimension(left.dimension)
             for right in wanted[place + 1 :]:
                 if dimension is None or right.dimension != left.dimension:
                     continue
-                reason = _conflict(dimension, left, right)
+                reason = exclusion(dimension, left, right)
                 if reason is not None:
-                    sides = (_asked(left), _asked(right))
+                    sides = (asked_for(left), asked_for(right))
                     found.append(Conflict(left.dimension, *sides, reason))
         return tuple(found)
 
@@ -209,7 +217,7 @@ class LatticeIndex:
         found: list[tuple[Value, str, Answers]] = []
         for value in self._values(asked.dimension) if dimension else ():
             assert dimension is not None
-            reason = _conflict(dimension, asked, Constraint(asked.dimension, value))
+            reason = exclusion(dimension, asked, Constraint(asked.dimension, value))
             if reason is not None:
                 point = (asked.dimension, value)
                 holders = self._stated_at(point) | self._rows.at([point], view)
@@ -404,22 +412,3 @@ def is_plain(statement: Statement) -> bool:
 def _union(extents: Iterable[BitMap]) -> BitMap:
     found = list(extents)
     return BitMap.union(*found) if found else BitMap()
-
-
-def _asked(asked: Constraint | Range) -> Value | Range:
-    return asked.value if isinstance(asked, Constraint) else asked
-
-
-def _label(asked: Constraint | Range) -> str:
-    return value_label(asked.value) if isinstance(asked, Constraint) else str(asked)
-
-
-def _conflict(
-    dimension: Dimension, left: Constraint | Range, right: Constraint | Range
-) -> str | None:
-    if isinstance(left, Constraint) and isinstance(right, Constraint):
-        return dimension.conflict(left.value, right.value)
-    one, other = range_of(left), range_of(right)
-    if dimension.functional and one is not None and other is not None and one.excludes(other):
-        return f"{dimension.name} has at most one value"
-    return None

@@ -140,10 +140,10 @@ def _read(placements: Placements) -> _Read:
     gone = placements.withdrawn()
     doubtful = placements.doubtful()
     special = gone | doubtful.keys()
-    rows = placements.lasting()
+    rows = placements.lasting(numbered=bool(special))
     while chunk := rows.fetchmany(_AT_ONCE):
-        subjects, keys, numbers = zip(*chunk, strict=True)
-        if not special or special.isdisjoint(numbers):
+        subjects, keys, *numbers = zip(*chunk, strict=True)
+        if not special or special.isdisjoint(*numbers):
             read.instances.extend(map(read.subjects.__getitem__, subjects))
             read.points.extend(map(read.keys.__getitem__, keys))
             continue
@@ -186,8 +186,8 @@ def _lower_classes(keys: Iterable[str], forms: Mapping[str, str]) -> dict[str, l
     for name, labels in stated.items():
         taxonomy = dimension_from_json(json.loads(forms[name])).taxonomy
         assert taxonomy is not None
+        beginning = point_key(name, TaxonClass(""))
         for label in labels:
-            key = point_key(name, TaxonClass(label))
             for up in taxonomy.ancestors(label) if label in taxonomy else ():
-                lower.setdefault(point_key(name, TaxonClass(up)), []).append(key)
+                lower.setdefault(beginning + up, []).append(beginning + label)
     return lower

@@ -38,13 +38,13 @@ class Placements:
         finally:
             self._connection.execute("COMMIT")
 
-    def lasting(self) -> sqlite3.Cursor:
-        """Give (subject, key of the point, number) of the statements that hold always.
+    def lasting(self, *, numbered: bool) -> sqlite3.Cursor:
+        """Give (subject, key of the point) of the statements that hold always; number, if wanted.
 
         Those whose evidence was all retracted are among them: see `withdrawn`.
         """
         return self._connection.execute(
-            f"SELECT subject, {_KEY}, key FROM statement WHERE {_PLAIN}"
+            f"SELECT subject, {_KEY}{', key' if numbered else ''} FROM statement WHERE {_PLAIN}"
             " AND valid_start IS NULL AND valid_end IS NULL"
         )
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import json
 
+import pytest
+from golden import decide_case, golden_cases, load
+
+from reasoner import verify
 from reasoner.clause import render_clause
 from reasoner.errors import PolicyRejected
 from reasoner.policy import parse_policy
@@ -55,3 +59,24 @@ def test_a_wrong_gate_is_an_error_that_says_where(declaration: str, said: str) -
     with pytest.raises(PolicyRejected, match=said) as raised:
         parse_policy(f"insured(S) :- p(S).\ndone :- p(_).\n{declaration}\n", name="p")
     assert [finding.line for finding in raised.value.findings] == [3]
+
+
+def test_the_verifier_reads_the_same_gated_rules() -> None:
+    text = POLICY + 'applies_under(-insured/1, activity, "Übersee\\" x").\n'
+    clauses = parse_policy(text, name="p").clauses
+    rules = verify.read_policy(text).rules
+    assert {name: rule.text for name, rule in rules.items()} == {c.id: c.text for c in clauses}
+    assert [len(rule.body) for rule in rules.values()] == [len(c.body) for c in clauses]
+
+
+def test_a_certificate_without_the_gate_is_rejected() -> None:
+    (case,) = (case for case in golden_cases() if case.name == "gate/under")
+    data = decide_case(case).certificate
+    _, sources = load(case.facts)
+    assert verify.verify_bytes(data, sources.texts).valid
+    certificate = json.loads(data)
+    rule = next(r for name, r in certificate["rules"].items() if name == "carriage_insured")
+    rule["text"] = rule["text"].partition(", activity(")[0] + "."
+    forged = json.dumps(certificate, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    report = verify.verify_bytes(forged.encode(), sources.texts)
+    assert not report.valid

@@ -56,6 +56,10 @@ def test_elsewhere_the_rule_neither_proves_nor_refutes(run: Run, tmp_path: Path)
     given = ("--policy", CASE / "policy.lp", "--facts", tmp_path / "facts.lp")
     code, out = run("prove", *given, GOAL, "--json")
     assert code == 3
-    assert [item["atom"] for item in json.loads(out)["open"]] == [
-        'under("storage", "road transport")'
-    ]
+    (missing,) = json.loads(out)["open"]
+    assert (missing["atom"], missing["rule"]) == (
+        'activity("Acme GmbH", Activity)',
+        "carriage_insured",
+    )
+    assert 'under(Activity, "road transport")' in missing["detail"]
+    assert '"storage"' in missing["detail"]
