@@ -61,14 +61,25 @@ def turtle_pieces(text: str) -> Iterator[Piece | BrokenPiece]:
         elif is_mark and token.text in "{}":
             if token.text == "}":  # the last statement of a graph needs no dot
                 yield from reader.statement(statement, token.start)
+            elif statement and not _names_graph(statement):
+                yield reader.broken(
+                    statement, "a brace within a statement; annotations are refused"
+                )
             statement = []
         else:
             statement.append(token)
     if reader.ends_directive(statement, None):
         reader.take_directive(statement)
     elif statement:
-        start, end = statement[0].start, statement[-1].end
-        yield BrokenPiece(reader.lines.line(start), start, end, "the last statement has no end")
+        yield reader.broken(statement, "the last statement has no end")
+
+
+def _names_graph(tokens: list[_Token]) -> bool:
+    """Whether the tokens before a brace are the name of a graph, with or without `GRAPH`."""
+    named = tokens[1:] if tokens[0].text.upper() == "GRAPH" else tokens
+    return [token.text for token in named] == ["[", "]"] or (
+        len(named) == 1 and named[0].kind in _TERMS
+    )
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -141,6 +152,11 @@ class _Reader:
             labels |= {content.partition(" ")[0]}
         line = self.lines.line(start)
         return Piece(line, start, end, form, f"{before}{content} .", labels=labels)
+
+    def broken(self, tokens: list[_Token], reason: str) -> BrokenPiece:
+        """Give the tokens as a piece that is refused."""
+        start, end = tokens[0].start, tokens[-1].end
+        return BrokenPiece(self.lines.line(start), start, end, reason)
 
     def _too_long(self, start: int, end: int) -> BrokenPiece:
         return BrokenPiece(

@@ -227,6 +227,9 @@ def test_all_pieces_together_say_what_the_document_says(
             1,
         ),
         ("a.ttl", "<a:b> <a:c> [ <a:d> <a:e> .\n<a:f> <a:g> <a:h> .", [1], 1),
+        ("a.ttl", "<a:b> <a:c> <a:d> {| <a:e> <a:f> |} .\n<a:g> <a:h> <a:i> .", [1, 1], 1),
+        ("a.ttl", "<a:b> <a:c> <a:d> ~ <a:r> .\n<< <a:b> <a:c> <a:d> >> <a:e> 1 .", [1, 2], 2),
+        ("a.trig", "[] { <a:b> <a:c> <a:d> } GRAPH <a:g>\n{ <a:b> <a:c> }", [2], 1),
         ("a.trig", "<a:g> { <a:b> <a:c> }\n<a:g> { <a:b> <a:c> <a:d> }", [1], 1),
         (
             "a.rdf",
