@@ -28,7 +28,7 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
-from .openness import Missing, Openness, undetermined_requirements, write_requirement
+from .openness import Openness, undetermined_requirements, write_requirement
 from .prelude import COMPUTED, atoms_of, prelude
 from .retraction import Retraction
 from .slice import Slice
@@ -108,48 +108,6 @@ def decide(
     )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
-
-
-def presume(
-    goal: Atom,
-    *,
-    policy: Policy,
-    facts: FactBase,
-    sources: Sources,
-    valid_on: datetime.date | None,
-    budget: Budget = UNLIMITED,
-) -> tuple[Verdict, AbstentionCode | None, tuple[OpenRequirement, ...]]:
-    """Give the verdict on a ground goal without a certificate: to explain, never to answer.
-
-    Conflicts are not looked for.
-    """
-    inquiry = Inquiry(goal, policy, facts, sources, valid_on, "linear", budget)
-    part = inquiry.slice(goal)
-    if goal in part.answers:
-        return Verdict.CERTIFIED, None, ()
-    opposite = goal.complement
-    if inquiry.is_defined(opposite.signature) and opposite in inquiry.slice(opposite).answers:
-        return Verdict.REFUTED, None, ()
-    if not part.complete:
-        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
-    try:
-        missing = Openness(inquiry, part).missing(goal)
-    except NotCovered:
-        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
-    requirements = tuple(
-        write_requirement(item, facts=facts, sources=sources, valid_on=valid_on) for item in missing
-    )
-    return Verdict.ABSTAINED, first_code(tuple(item.code for item in requirements)), requirements
-
-
-def presume_requirement(inquiry: Inquiry, atom: Atom, rule: str) -> OpenRequirement:
-    """Write an atom as an open requirement of a rule: to explain, never to answer."""
-    return write_requirement(
-        Missing(atom, rule),
-        facts=inquiry.facts,
-        sources=inquiry.sources,
-        valid_on=inquiry.valid_on,
-    )
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:
