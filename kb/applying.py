@@ -75,9 +75,11 @@ def apply_event(connection: sqlite3.Connection, event: Event) -> None:
         case EventKind.RUN_RETRACTED:
             source = payload["source_sha256"]
             execute(
-                "UPDATE evidence SET retracted = ? WHERE retracted IS NULL AND extractor = ?"
-                f"{f' AND {_IN_DOCUMENT}' if source else ''}",
-                (event.number, payload["extractor"], *((source,) if source else ())),
+                "UPDATE evidence SET retracted = ?1 WHERE retracted IS NULL AND"
+                " (extractor = ?2 OR substr(extractor, 1, length(?2) + 1) = ?2 || ' ')"
+                " AND (?3 IS NULL OR document ="
+                " (SELECT key FROM document WHERE source_sha256 = ?3 AND retracted IS NULL))",
+                (event.number, payload["extractor"], source),
             )
         case EventKind.LINKS_WITHDRAWN:
             connection.executemany(

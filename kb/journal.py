@@ -7,7 +7,6 @@ import is several, each whole, and its document is marked incomplete until the l
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -18,8 +17,16 @@ from .database import translated_errors
 from .dimension import Dimension, dimension_to_json
 from .document import Document
 from .errors import AlreadyExists, DocumentRejected, NotFound
+from .group_commit import GroupCommit
 from .log import Event, Log
-from .records import DocumentRecord, EventKind, PolicyRecord, document_form, statement_row
+from .records import (
+    DocumentRecord,
+    EventKind,
+    PolicyRecord,
+    document_form,
+    is_run_of,
+    statement_row,
+)
 from .schema import create_tables, drop_tables, is_current
 from .store import Present, Store, no_document, standing_record
 
@@ -36,7 +43,8 @@ class Journal:
 
     def __init__(self, connection: sqlite3.Connection, log: Log) -> None:
         self._connection = connection
-        self._lock = threading.RLock()
+        self._group = GroupCommit(connection, log)
+        self._lock = self._group.lock
         self._log = log
         self._store = Store(connection)
         with translated_errors("the knowledge log"):
@@ -87,7 +95,7 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._lock, self._log.transaction():
+        with self._lock, translated_errors("the log"), self._log.transaction():
             yield
 
     def _append(self, kind: EventKind, payload: dict[str, object]) -> int:
@@ -104,7 +112,7 @@ class Journal:
         run: str,
         rejected: Sequence[tuple[str, str]] = (),
     ) -> Admission:
-        """Store a document with the statements taken from it, in one transaction; idempotent.
+        """Store a document with the statements taken from it, all or nothing; idempotent.
 
         `rejected` lists (reason, text) of candidates that were not grounded. Raises
         StatementRejected naming every quote that does not stand at its span, and DocumentRejected
@@ -112,12 +120,15 @@ class Journal:
         """
         check_bytes(document, data)
         check_grounded(document, grounded, self._kinds())
-        with self._transaction():
+
+        def write() -> Admission:
             is_new = self._add_document(document, data, run=run, complete=True)
             present = Present() if is_new else self._store.present(document.source_sha256)
             inserted = self._assert(document, grounded, present, run)
             self._reject(document, rejected, run)
-        return Admission(inserted, len(grounded) - inserted, is_new)
+            return Admission(inserted, len(grounded) - inserted, is_new)
+
+        return self._group.write(write)
 
     def import_statements(
         self,
@@ -247,6 +258,7 @@ class Journal:
     def retract_run(self, extractor: str, *, source_sha256: str | None = None) -> int:
         """Withdraw all that an extractor has read so far, in one document if given.
 
+        Its id stands for it whatever model and packs it read with, see `is_run_of`.
         Reading again with that extractor does not bring it back; another one may read the same.
         Raises NotFound, naming the extractors there are, where it has read nothing.
         """
@@ -254,10 +266,10 @@ class Journal:
             if source_sha256 is not None:
                 standing_record(self._store, source_sha256)
             extractors = self._store.extractors(source_sha256=source_sha256)
-            if extractor not in extractors:
+            if not any(is_run_of(found, extractor) for found in extractors):
                 raise NotFound(
                     f"no extractor {extractor!r} has read what stands; "
-                    f"expected one of: {', '.join(extractors) or '(none)'}"
+                    f"expected one of: {'; '.join(extractors) or '(none)'}"
                 )
             return self._append(
                 EventKind.RUN_RETRACTED,

@@ -89,6 +89,7 @@ class Log:
             self._connection.execute("BEGIN IMMEDIATE")
         self._writing = True
         try:
+            before = self._newest()
             yield
             newest = self._newest()
             with translated_errors("the log"):
@@ -99,7 +100,8 @@ class Log:
             raise
         finally:
             self._writing = False
-        self._write_anchor(*newest)
+        if newest != before:
+            self._write_anchor(*newest)
 
     def renew_anchor(self) -> None:
         """Anchor what a crash left unanchored; call it after `check_anchor`."""

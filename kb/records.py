@@ -74,6 +74,14 @@ Row = tuple[str, Statement, tuple[Evidence, ...]]
 """A statement's id, the statement, and its evidence by (source, start, end)."""
 
 
+def is_run_of(extractor: str, name: str) -> bool:
+    """Whether an extractor, as evidence names it, is of a name: itself, or the id before a space.
+
+    `patterns/1` names all of `patterns/1 core_web_sm@3.8.0 supplier@645fd93afbfc`.
+    """
+    return extractor == name or extractor.startswith(f"{name} ")
+
+
 def statement_row(
     statement_id: str, statement: Statement, evidence: Evidence
 ) -> list[str | int | None]:

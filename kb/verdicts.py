@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from .database import open_database, translated_errors
 from .errors import LogCorrupt, NotFound
+from .group_commit import GroupCommit
 from .log import Log
 
 _SCHEMA = """
@@ -51,10 +51,11 @@ class VerdictLog:
     """The chain of one knowledge base, in a database of its own; threads take turns."""
 
     def __init__(self, directory: Path) -> None:
-        self._lock = threading.RLock()
         self._connection = open_database(directory / "verdicts.sqlite")
         self._connection.executescript(_SCHEMA)
         self._log = Log(self._connection, name="verdicts", anchor=directory / "verdicts.head")
+        self._group = GroupCommit(self._connection, self._log)
+        self._lock = self._group.lock
         self._log.create()
 
     def close(self) -> None:
@@ -77,12 +78,15 @@ class VerdictLog:
     def record_verdict(self, certificate: bytes, receipt: Mapping[str, object]) -> str:
         """Store a certificate and the receipt that went with it; give the certificate's digest."""
         digest = hashlib.sha256(certificate).hexdigest()
-        with self._lock, self._log.transaction():
+        packed = zlib.compress(certificate, 1)
+
+        def write() -> None:
             self._connection.execute(
-                "INSERT OR IGNORE INTO certificate VALUES (?, ?)",
-                (digest, zlib.compress(certificate, 1)),
+                "INSERT OR IGNORE INTO certificate VALUES (?, ?)", (digest, packed)
             )
             self._append("verdict_recorded", digest, receipt)
+
+        self._group.write(write)
         return digest
 
     def record_sign_off(self, digest: str, sign_off: Mapping[str, object]) -> int:

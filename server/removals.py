@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from proofweave.v1 import knowledge_pb2
 
 from kb.knowledge_base import KnowledgeBase
-from kb.records import Row
+from kb.records import Row, is_run_of
 from kb.statement import Evidence
 
 from .translate import statement_message
@@ -82,7 +82,9 @@ def of_run(base: KnowledgeBase, extractor: str, source_sha256: str | None) -> Re
     return _removal(
         base,
         base.every_statement(source_sha256=source_sha256),
-        lambda item: item.extractor == extractor and source_sha256 in (None, item.source_sha256),
+        lambda item: (
+            is_run_of(item.extractor, extractor) and source_sha256 in (None, item.source_sha256)
+        ),
     )
 
 
