@@ -13,7 +13,7 @@ from enum import Enum
 
 from .errors import DimensionRejected
 from .poset import Poset, cycles, poset
-from .statement import Entity, TaxonClass, Text, Value
+from .statement import BUILT_IN, Entity, TaxonClass, Text, Value
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
 
@@ -62,6 +62,11 @@ class Dimension:
             problems.append(
                 f"{self.name!r} is no name of a dimension; "
                 "expected ASCII letters, digits and _, a lower-case letter first"
+            )
+        if self.name in BUILT_IN:
+            problems.append(
+                f"{self.name!r} is a built-in predicate, which no source states; "
+                f"expected another name, such as {self.name + '_of'!r}"
             )
         if self.kind is DimensionKind.TAXONOMIC:
             if self.taxonomy is None:

@@ -124,6 +124,10 @@ class Validity:
 ALWAYS = Validity()
 
 
+BUILT_IN = frozenset(("under", "alias", "same_name", "stated_in", "stated_by", "valid_on"))
+"""Predicates that rules, spelling, evidence or the request give; no dimension is named so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What a source says of an entity in one dimension."""
@@ -138,6 +142,8 @@ class Statement:
     def __post_init__(self) -> None:
         if not self.subject.strip() or not self.dimension.strip():
             raise StatementRejected("a statement needs a subject and a dimension; one is empty")
+        if self.dimension in BUILT_IN:
+            raise StatementRejected(f"{self.dimension} is built in: no source states it")
 
     def to_json(self) -> dict[str, object]:
         """Give the canonical form that is digested."""

@@ -33,6 +33,7 @@ import yaml
 
 from .dimension import DimensionKind
 from .errors import MappingRejected
+from .statement import BUILT_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +162,12 @@ def nearest(wanted: str, known: Sequence[str]) -> str:
 
 
 def dimension_name(header: str) -> str | None:
-    """Give the name a header stands for, itself or its words joined by `_`; None if none."""
-    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
-        return header
-    name = re.sub(r"[\W_]+", "_", header.lower()).strip("_")
-    return name if re.fullmatch(r"[a-z][a-z0-9_]*", name) else None
+    """Give the name a header stands for, itself or its words joined by `_`; None if none.
+
+    What is built in names no dimension.
+    """
+    name = header
+    if not re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
+        name = re.sub(r"[\W_]+", "_", header.lower()).strip("_")
+    is_name = re.fullmatch(r"[a-z][A-Za-z0-9_]*", name) and name not in BUILT_IN
+    return name if is_name else None

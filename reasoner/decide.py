@@ -241,11 +241,9 @@ class _Case:
         contested, requirements = write_conflicts(self.inquiry, contests, steps)
         sides = {item for contest in contests.values() for item in (contest.atom, contest.other)}
         slices = [positive.part, *slices_behind(self.inquiry, contests)]
-        if negative.disputed:
-            slices.append(negative.part)
-        goal = self.request.goal
+        roots = self._both_sides(negative, slices)
         witness, cited = show_calls(
-            self.inquiry, slices, steps, roots=[goal], excluded=sides, contested=contested
+            self.inquiry, slices, steps, roots=roots, excluded=sides, contested=contested
         )
         conclusion = self._conclusion(Verdict.ABSTAINED, AbstentionCode.CONFLICT, open=requirements)
         return _Draft(conclusion, steps, witness, cited)
@@ -271,9 +269,9 @@ class _Case:
         refuted: tuple[tuple[Atom, str], ...] = ()
         if negative.proofs:
             refuted = tuple((a, steps.add(proof)) for a, proof in negative.sorted_proofs())
-            slices.append(negative.part)
+        roots = self._both_sides(negative, slices)
         witness, cited = show_calls(
-            inquiry, slices, steps, roots=[goal, *(item.atom for item in missing)]
+            inquiry, slices, steps, roots=[*roots, *(item.atom for item in missing)]
         )
         conclusion = self._conclusion(
             Verdict.ABSTAINED,
@@ -297,6 +295,16 @@ class _Case:
         if not found or requirement.expected == "absence":
             return requirement
         return replace(requirement, detail=f"left out by the request: {'; '.join(found)}")
+
+    def _both_sides(self, negative: Side, slices: list[Slice]) -> list[Atom]:
+        """Give the calls that an abstention shows: of the goal, and of its complement too where
+        rules could conclude it, since a refutation must not pass for an abstention.
+        """
+        goal = self.request.goal
+        if negative.part not in slices and self.inquiry.is_defined(goal.complement.signature):
+            slices.append(negative.part)
+        concluded = self.inquiry.concludes(goal.complement.signature)
+        return [goal, goal.complement] if concluded else [goal]
 
     def _nothing(self, code: AbstentionCode, detail: str) -> _Draft:
         """Abstain without having looked, or without having finished."""

@@ -17,7 +17,7 @@ from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
 from .inquiry import Inquiry
 from .slice import Call, Slice
-from .verify import retracted_spans, table_spans
+from .verify import Table, retracted_spans, table_spans
 
 _COMPUTED = {
     ("valid_on", 1): "request",
@@ -231,10 +231,11 @@ class _Basis:
             for item in sources.statement(self.leaves[row]).evidence
             if item.source_sha256 == table
         }
-        found = table_spans(text, f"{name}/{arity}", pattern)
+        found = table_spans(text, f"{name}/{arity}", pattern, record.media_type)
         if found is None:
             return False
-        return found - retracted_spans(text, name, self._retracted()) <= quoted <= found
+        left_out = retracted_spans(Table(text, record.media_type), name, self._retracted())
+        return found - left_out <= quoted <= found
 
     def _retracted(self) -> list[tuple[str, tuple[str, ...]]]:
         """Give predicate and arguments of what the request leaves out."""

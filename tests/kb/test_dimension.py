@@ -18,9 +18,11 @@ from kb.dimension import (
     dimension_to_json,
     taxonomy_problems,
 )
-from kb.errors import DimensionRejected
+from kb.errors import DimensionRejected, StatementRejected
 from kb.poset import Poset
-from kb.statement import Entity, TaxonClass, Text, Value
+from kb.statement import BUILT_IN, Entity, Statement, TaxonClass, Text, Value
+from kb.table_mapping import dimension_name
+from reasoner.verify import NEVER_STATED
 
 INSURANCE = define_taxonomy(
     "cover_kind",
@@ -206,3 +208,16 @@ def test_a_dimension_survives_json(dimension: Dimension) -> None:
 def test_a_malformed_form_is_rejected(form: object) -> None:
     with pytest.raises(DimensionRejected):
         dimension_from_json(form)
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_no_dimension_is_named_like_what_is_built_in(name: str) -> None:
+    with pytest.raises(DimensionRejected, match=f"'{name}' is a built-in predicate"):
+        Dimension(name, DimensionKind.TEXT)
+    with pytest.raises(StatementRejected, match=f"{name} is built in"):
+        Statement("Acme", name, Text("x"))
+    assert dimension_name(name) is None
+
+
+def test_what_is_built_in_is_what_the_checker_lets_nobody_state() -> None:
+    assert {sign.partition("/")[0] for sign in NEVER_STATED} == BUILT_IN

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import rfc8785
-from golden import Case, decide_case, golden_cases
+from golden import Case, decide_case, golden_cases, load
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reasoner.certificate import canonical_bytes
-from reasoner.verify import (
-    _ATOM_STATEMENT,
-    _EVIDENCE,
-    _STATEMENT,
-    REJECTIONS,
-    RETRACTIONS,
-    SHAPE,
-    STEP_KEYS,
-)
+from reasoner.checker.format import SHAPES, OneOf
+from reasoner.verify import REJECTIONS, verify_bytes
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA: dict[str, Any] = json.loads((DOCS / "certificate.schema.json").read_text(encoding="utf-8"))
@@ -54,45 +52,135 @@ def test_unknown_fields_do_not_follow_the_schema() -> None:
     assert VALIDATOR.is_valid(certificate)
 
 
-OPTIONAL = {"retractions"}
-"""There only where the request leaves something out."""
+def as_schema(shape: Any) -> Any:
+    """Write a shape of the checker as JSON Schema, names of shapes resolved."""
+    match shape:
+        case str():
+            return as_schema(SHAPES[shape]) if shape not in RECURSIVE else {"$ref": shape}
+        case type():
+            return {"type": {str: "string", bool: "boolean", int: "integer"}[shape]}
+        case re.Pattern():
+            return {"type": "string", "pattern": f"^{shape.pattern}$"}
+        case OneOf():
+            return {"enum": list(shape.values)}
+        case [item]:
+            return {"type": "array", "items": as_schema(item)}
+        case (item, None):
+            return {**as_schema(item), "type": [as_schema(item)["type"], "null"]}
+        case tuple():
+            return {"oneOf": [as_schema(item) for item in shape]}
+    (first, *_) = shape
+    if first == "*":
+        return {"type": "object", "additionalProperties": as_schema(shape["*"])}
+    if isinstance(first, re.Pattern):
+        names = {"propertyNames": as_schema(first), "additionalProperties": as_schema(shape[first])}
+        return {"type": "object", **names}
+    return {
+        "type": "object",
+        "properties": {key: as_schema(item) for key, item in shape.items()},
+        "required": list(shape),
+        "additionalProperties": False,
+    }
 
 
-def fields(schema: dict[str, Any]) -> set[str]:
-    """Give the required fields of an object, which are all it has."""
-    assert set(schema["required"]) == set(schema["properties"]) - OPTIONAL
-    assert schema["additionalProperties"] is False
-    return set(schema["properties"])
+RECURSIVE = ("expression", "literal")
+WORDS = ("$schema", "$id", "title", "description", "minItems", "maxItems", "minimum", "format")
 
 
-def test_the_checker_asks_for_the_fields_of_the_schema() -> None:
-    parts = SCHEMA["$defs"]
-    assert fields(SCHEMA) == {*SHAPE, *OPTIONAL}
-    retraction = SCHEMA["properties"]["retractions"]["items"]
-    assert fields(retraction) == set(RETRACTIONS[0])
-    assert fields(SCHEMA["properties"]["witness"]) == set(SHAPE["witness"])
-    for name, shape in (
-        ("policy", SHAPE["policies"][0]),
-        ("rule", SHAPE["rules"]["*"]),
-        ("source", SHAPE["sources"]["*"]),
-        ("requirement", SHAPE["open"][0]),
-        ("proved", SHAPE["answers"][0]),
-        ("demand", SHAPE["witness"]["demands"][0]),
-        ("lookup", SHAPE["witness"]["lookups"][0]),
-        ("conflict", SHAPE["witness"]["contested"][0]),
-        ("statement", _STATEMENT),
-        ("fact", _ATOM_STATEMENT),
-        ("evidence", _EVIDENCE),
-    ):
-        assert fields(parts[name]) == set(shape), name
+def resolved(part: Any) -> Any:
+    """Give the published schema without words for people and limits, references resolved."""
+    match part:
+        case {"$ref": str(name)}:
+            name = name.rpartition("/")[2]
+            return {"$ref": name} if name in RECURSIVE else resolved(SCHEMA["$defs"][name])
+        case {"const": value}:
+            return {"enum": [value]}
+        case {"properties": properties, "required": required, **rest}:
+            assert set(required) == set(properties)
+            fields = {key: resolved(item) for key, item in properties.items()}
+            return {**resolved(rest), "properties": fields, "required": list(fields)}
+        case dict():
+            return {k: resolved(v) for k, v in part.items() if k not in (*WORDS, "$defs")}
+        case list():
+            return [resolved(item) for item in part]
+    return part
 
 
-def test_kinds_of_steps_are_the_same() -> None:
-    found: dict[str, set[frozenset[str]]] = {}
-    for shape in SCHEMA["properties"]["steps"]["items"]["oneOf"]:
-        for kind in shape["properties"]["kind"]["enum"]:
-            found.setdefault(kind, set()).add(frozenset(fields(shape)))
-    assert {kind: set(keys) for kind, keys in STEP_KEYS.items()} == found
+def unordered(part: Any) -> Any:
+    """Sort a schema: the order of fields and alternatives means nothing."""
+    if isinstance(part, dict):
+        return {key: unordered(part[key]) for key in sorted(part)}
+    if isinstance(part, list):
+        return sorted(map(unordered, part), key=json.dumps)
+    return part
+
+
+@pytest.mark.parametrize("name", ["certificate", *RECURSIVE])
+def test_the_checker_asks_for_what_the_schema_says(name: str) -> None:
+    published = SCHEMA if name == "certificate" else SCHEMA["$defs"][name]
+    if name == "certificate":  # there only where the request leaves something out
+        properties = dict(published["properties"])
+        retractions = properties.pop("retractions")
+        assert unordered(as_schema(SHAPES["retractions"])) == unordered(resolved(retractions))
+        published = {**published, "properties": properties}
+    assert unordered(as_schema(SHAPES[name])) == unordered(resolved(published))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every value below."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in pairs:
+        yield (*path, key)
+        if isinstance(item, (dict, list)):
+            yield from places(item, (*path, key))
+
+
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**30,
+    "",
+    "x",
+    "2026-13-99",
+    [],
+    ["x"],
+    [[]],
+    {},
+    {"x": "y"},
+    {"atom": 5},
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data())
+def test_what_the_schema_forbids_the_checker_rejects(data: st.DataObject) -> None:
+    """Change any place of a certificate: what is no certificate for one is none for the other."""
+    case = data.draw(st.sampled_from(golden_cases()))
+    certificate = json.loads(decided(case.name))
+    *path, last = data.draw(st.sampled_from(list(places(certificate))))
+    target: Any = certificate
+    for key in path:
+        target = target[key]
+    change = data.draw(st.sampled_from(["replace", "delete", "add", "rename"]))
+    odd = data.draw(st.sampled_from(ODD))
+    if change == "delete":
+        del target[last]
+    elif change == "replace" or isinstance(target, list):
+        target[last] = odd
+    elif change == "add":
+        target["x"] = odd
+    else:
+        target[f"{last}x"] = target.pop(last)
+    report = verify_bytes(canonical_bytes(certificate), load(case.facts)[1].texts)
+    assert not report.valid or VALIDATOR.is_valid(certificate), (path, last, change, odd)
+
+
+@cache
+def decided(name: str) -> bytes:
+    """Give the certificate of a case."""
+    (case,) = (case for case in golden_cases() if case.name == name)
+    return decide_case(case).certificate
 
 
 def test_every_rejection_class_is_documented_with_its_exit_code() -> None:

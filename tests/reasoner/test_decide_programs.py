@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from policy_programs import CLOSED, DERIVED, STORED, Program, programs
 
 from reasoner.certificate import canonical_bytes, clause_tree
+from reasoner.checker.policy import read_policy
 from reasoner.decide import Decision, Request, decide
 from reasoner.errors import PolicyRejected
 from reasoner.evaluate import evaluate
 from reasoner.policy import parse_atom, parse_policy
 from reasoner.verdict import AbstentionCode, Verdict
-from reasoner.verify import read_policy, verify_bytes
+from reasoner.verify import verify_bytes
 
 QUIET = settings(
     max_examples=40,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import gzip
 import hashlib
@@ -23,7 +22,7 @@ from reasoner.policy import parse_atom, parse_policy
 from reasoner.prelude import prelude
 from reasoner.sources import FactsFiles, SourceRecord, StatementRecord, facts_file_sources
 from reasoner.verdict import Verdict
-from reasoner.verify import Report, Texts, verify_bytes, verify_in_folder
+from reasoner.verify import Report, Texts, verify_bytes
 
 Json = dict[str, Any]
 DAY = datetime.date(2026, 6, 1)
@@ -205,6 +204,76 @@ def test_a_definition_does_not_stand_for_a_comparison() -> None:
     assert examine(certificate, real).rejection == "COMPARISON"
 
 
+# What is open, and what is refuted
+
+
+def reopened(certificate: Json, atom: str, rule: str, real: str) -> Report:
+    """Say that something else is open, for a reason in words."""
+    digest = hashlib.sha256(f"{atom}\n{rule}".encode()).hexdigest()
+    certificate["open"][0].update(atom=atom, rule=rule, id=f"or:{digest[:16]}", detail="see there")
+    return examine(certificate, real)
+
+
+ENOUGH = """ok(S) :- cover(S, V), V > 5, has(S, _).
+    far(S) :- cover(S, V), V > 9, has(S, _). -low(S) :- cover(S, V), V > 5."""
+
+
+@pytest.mark.parametrize(
+    ("atom", "rule"),
+    [
+        ("cover(a, V)", "ok.1"),  # it is high enough
+        ("has(a, 1)", "far.1"),
+        ("cover(a, 7)", ""),
+        ("not has(a, _)", "ok.1"),  # it is absent
+        ("not cover(a, 7)", "far.1"),
+    ],
+)
+def test_a_reason_in_words_does_not_make_an_answer_open(atom: str, rule: str) -> None:
+    facts = "cover(a, 7)."
+    decision = prove(ENOUGH, facts, "ok(a)")
+    assert [item.atom for item in decision.open] == ["has(a, _)"]
+    report = reopened(json.loads(decision.certificate), atom, rule, facts)
+    assert report.rejection == ("" if atom == "has(a, 1)" else "OPEN_MISMATCH")
+
+
+def test_what_a_test_refuses_is_open() -> None:
+    facts = "cover(a, 7). has(a, 1)."
+    decision = prove(ENOUGH, facts, "far(a)")
+    assert [item.atom for item in decision.open] == ["cover(a, V)"]
+    report = verify_bytes(decision.certificate, sources_of(facts).texts)
+    assert report.valid
+    assert not any("no use for" in item for item in report.trusted)
+
+
+def test_a_conflict_that_nobody_shows_is_not_open() -> None:
+    facts = "cover(a, 7)."
+    certificate = json.loads(prove(ENOUGH, facts, "ok(a)").certificate)
+    other = {**certificate["open"][0], "code": "CONFLICT"}
+    digest = hashlib.sha256(b"cover(a, 7)\nok.1").hexdigest()
+    other.update(atom="cover(a, 7)", id=f"or:{digest[:16]}")
+    certificate["open"].append(other)
+    certificate["code"] = "CONFLICT"
+    assert examine(certificate, facts).rejection in ("VERDICT_MISMATCH", "OPEN_MISMATCH")
+
+
+def test_a_refutation_does_not_pass_for_an_abstention() -> None:
+    facts = "cover(a, 3)."
+    decision = prove(ENOUGH, facts, "low(a)")
+    assert decision.verdict is Verdict.ABSTAINED
+    certificate = json.loads(decision.certificate)
+    patterns = [item["pattern"] for item in certificate["witness"]["demands"]]
+    assert "-low(a)" in patterns
+    hidden = [item for item in certificate["witness"]["demands"] if item["pattern"] != "-low(a)"]
+    certificate["witness"]["demands"] = hidden
+    assert examine(certificate, facts).rejection == "WITNESS_INCOMPLETE"
+
+
+def test_a_denial_in_the_facts_does_not_pass_for_an_abstention() -> None:
+    policy, facts, real = "ok(S) :- has(S).", "note(a).", "note(a). -ok(a)."
+    certificate = moved(prove(policy, facts, "ok(a)"), facts, real)
+    assert examine(certificate, real).rejection == "VERDICT_MISMATCH"
+
+
 # What no source states
 
 
@@ -334,10 +403,7 @@ def restate(certificate: Json, **changes: object) -> bytes:
 
 def examine_in(folder: Path, data: bytes) -> Report:
     """Examine a certificate as the command line does."""
-    options = argparse.Namespace(
-        sources=folder, expect_policy=None, expect_goal=None, expect_day=None
-    )
-    return verify_in_folder(data, options)
+    return verify_bytes(data, folder)
 
 
 @pytest.mark.parametrize(
@@ -367,6 +433,25 @@ def test_a_part_of_a_row_is_no_quote(tmp_path: Path) -> None:
     (item,) = statement["evidence"]
     item.update(quote=item["quote"][:13], end=item["start"] + 13)
     assert examine_in(tmp_path, canonical_bytes(certificate)).rejection == "QUOTE_MISMATCH"
+
+
+@pytest.mark.parametrize("quote", ["Acme is insured.", "Acme is insured. --"])
+def test_a_markdown_file_may_be_read_as_plain_text(tmp_path: Path, quote: str) -> None:
+    """Then its text is all there is, but what it hides is not quoted."""
+    shown = "x <!-- --> Acme is insured. <!-- -->\n"
+    (tmp_path / "letter.md").write_text(shown)
+    certificate, _ = table_certificate(tmp_path, "owner")
+    digest = hashlib.sha256(shown.encode()).hexdigest()
+    ((_, record),) = certificate["sources"].items()
+    plain = {"decoder": "text/1", "text_sha256": digest, "media_type": "text/plain"}
+    certificate["sources"] = {digest: {**record, **plain}}
+    (statement,) = certificate["statements"].values()
+    quote = quote if quote in shown else "<!-- --> Acme"
+    start = shown.index(quote)
+    place = {"start": start, "end": start + len(quote), "quote": quote}
+    statement["evidence"][0].update(source_sha256=digest, text_sha256=digest, **place)
+    report = examine_in(tmp_path, canonical_bytes(certificate))
+    assert report.rejection == ("SOURCE_MISMATCH" if quote.startswith("<") else "")
 
 
 @pytest.mark.parametrize(
@@ -428,8 +513,5 @@ def test_the_report_names_the_day_and_what_it_does_not_show(tmp_path: Path) -> N
     report = examine_in(tmp_path, canonical_bytes(certificate))
     assert report.valid_on == "2026-06-01"
     assert "that the goal has no other answers than these" in report.trusted
-    options = argparse.Namespace(
-        sources=tmp_path, expect_policy=None, expect_goal=None, expect_day="2027-01-01"
-    )
-    found = verify_in_folder(canonical_bytes(certificate), options)
+    found = verify_bytes(canonical_bytes(certificate), tmp_path, expect_day="2027-01-01")
     assert (found.rejection, found.where) == ("GOAL_MISMATCH", "valid_on")

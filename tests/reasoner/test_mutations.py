@@ -35,7 +35,7 @@ def texts_of(case: Case) -> Texts:
     return load(case.facts)[1].texts
 
 
-def examine(name: str, change: Change, **expectations: str) -> Report:
+def examine(name: str, change: Change, **expectations: Any) -> Report:
     """Change a good certificate, keep it canonical, and examine it."""
     certificate = json.loads(good(name))
     change(certificate)
@@ -651,6 +651,22 @@ def test_other_goal_than_expected_is_rejected() -> None:
 def test_expected_goal_may_name_its_variables_otherwise() -> None:
     report = examine("supplier/all_answers", lambda _: None, expect_goal='insured(Who,"liability")')
     assert report.valid
+
+
+@pytest.mark.parametrize(
+    ("expected", "rejection"),
+    [
+        ("insured(_1, _2)", "GOAL_MISMATCH"),
+        ('insured(_1, "liability")', ""),
+        ('insured(_, "liability")', ""),
+        ('insured("_1", "liability")', "GOAL_MISMATCH"),
+        ("insured(_1, _1)", "GOAL_MISMATCH"),
+        ("insured(", "GOAL_MISMATCH"),
+    ],
+)
+def test_expected_goal_may_be_as_goals_are_shown(expected: str, rejection: str) -> None:
+    report = examine("supplier/all_answers", lambda _: None, expect_goal=expected)
+    assert report.rejection == rejection, report.message
 
 
 BYTES: list[tuple[Callable[[bytes], bytes], str]] = [

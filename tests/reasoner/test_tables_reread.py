@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,9 @@ clear(S) :- supplier_since(S, _), not sanctioned_by(S, _).
 """
 LIST = 'name,sanctioned by,listed on\nEvil Corp,EU,2021-01-01\n"Worse, Ltd",UK,\nBlank Inc,,2020\n'
 SUPPLIERS = "supplier,supplier_since\nNordwind,2019\nEvil Corp,2020\nBlank Inc,2021\n"
+
+
+PLAIN = TableMapping()
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Tables:
         return Candidates()
 
 
-def world(sanctions: str = LIST) -> tuple[FactBase, Tables]:
+def world(sanctions: str = LIST, mapping: TableMapping = PLAIN) -> tuple[FactBase, Tables]:
     """Read both tables."""
     documents = tuple(
         decode(text.encode(), name=name)
@@ -70,7 +74,8 @@ def world(sanctions: str = LIST) -> tuple[FactBase, Tables]:
     facts: list[Fact] = []
     statements: dict[str, StatementRecord] = {}
     for document in documents:
-        for found in read_table(document, mapping=TableMapping()):
+        used = mapping if document.name.startswith("sanctions") else TableMapping()
+        for found in read_table(document, mapping=used):
             assert isinstance(found, tuple)
             statement, evidence = found
             assert isinstance(statement, Statement)
@@ -82,10 +87,13 @@ def world(sanctions: str = LIST) -> tuple[FactBase, Tables]:
 
 
 def clear(
-    name: str, sanctions: str = LIST, retracted: str | None = None
+    name: str,
+    sanctions: str = LIST,
+    mapping: TableMapping = PLAIN,
+    retracted: str | None = None,
 ) -> tuple[Decision, Tables]:
     """Decide whether a supplier is clear, perhaps without a row of a table."""
-    facts, sources = world(sanctions)
+    facts, sources = world(sanctions, mapping)
     found = () if retracted is None else facts.match(parse_atom(retracted), None)
     request = Request(
         parse_atom(f'clear("{name}")'),
@@ -204,3 +212,27 @@ def test_a_table_that_declares_nothing_stays_a_declaration() -> None:
     assert [item["basis"] for item in certificate["witness"]["lookups"]] == ["declared"]
     report = verify_bytes(decision.certificate, sources.texts)
     assert any("as declared" in item for item in report.trusted)
+
+
+MAPPED = "sanctioned by;name;remark\nEU;Evil Corp;a\nUK;Nordwind;b\n"
+BY_NAME = TableMapping(subject="name")
+
+
+def test_a_table_with_mapped_columns_is_trusted_and_said_to_be(tmp_path: Path) -> None:
+    """By its header alone the first column would name the entities: it is not read so."""
+    (tmp_path / "sanctions-list.csv").write_text(MAPPED)
+    (tmp_path / "suppliers.csv").write_text(SUPPLIERS)
+    decision, _ = clear("Evil Corp", MAPPED, BY_NAME)
+    assert decision.verdict is Verdict.ABSTAINED
+    report = verify_bytes(decision.certificate, tmp_path)
+    assert report.valid, report.message
+    assert any("sanctions-list.csv are mapped" in item for item in report.trusted)
+
+
+def test_a_table_by_tabs_is_read_again_by_tabs() -> None:
+    rows = "name\tsanctioned_by\tnote, remark, and more, here\nEvil, Corp\tEU\tx\n"
+    spans = table_spans(
+        rows, "sanctioned_by/2", ('"Evil, Corp"', None), "text/tab-separated-values"
+    )
+    assert spans is not None
+    assert [rows[start:end] for start, end in spans] == ["Evil, Corp\tEU\tx"]

@@ -6,6 +6,7 @@ import ast
 import gzip
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +15,15 @@ from typing import Any
 import pytest
 from golden import Case, decide_case, golden_cases
 
+from bench.long_proofs import KINDS
 from reasoner import verify
 from reasoner.certificate import canonical_bytes
+from reasoner.checker.policy import identity_rule
+from reasoner.checker.rules import PRELUDE_HEADS, PRELUDE_SHA256
+from reasoner.checker.sources import decoded
 from reasoner.prelude import identity_clause, prelude
-from reasoner.verify import REJECTIONS, Texts, decoded, identity_rule, verify_bytes
+from reasoner.render import render_text
+from reasoner.verify import REJECTIONS, verify_bytes
 
 SCRIPT = Path(verify.__file__)
 CASES = {case.name: case for case in golden_cases()}
@@ -39,16 +45,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_imports_the_standard_library_only() -> None:
-    tree = ast.parse(SCRIPT.read_text(encoding="utf-8"))
-    names: set[str] = set()
+FILES = [SCRIPT, *sorted((SCRIPT.parent / "checker").glob("*.py"))]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_it_imports_the_standard_library_and_itself_only(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [str(node.module)]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            names.add(str(node.module))
-    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+            package, _, module = str(node.module).rpartition(".")
+            assert (node.level, package) == (1, "checker" if file == SCRIPT else "")
+            assert (SCRIPT.parent / "checker" / f"{module}.py").is_file()
+        assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_the_file_and_its_folder_run_wherever_they_are_copied(folder: Path) -> None:
+    """Nothing else of the repository is needed, and nothing of the same name is taken for it."""
+    copied = folder / "elsewhere"
+    shutil.copytree(SCRIPT.parent / "checker", copied / "checker")
+    shutil.copy(SCRIPT, copied / "verify.py")
+    for name in ("json.py", "format.py", "argparse.py", "reasoner.py"):
+        (copied / name).write_text("raise SystemExit('the wrong module')")
+    command = [sys.executable, "-I", "elsewhere/verify.py", "certificate.json"]
+    done = subprocess.run(
+        [*command, "--sources", "sources"], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_good_certificate_exits_0(folder: Path) -> None:
@@ -155,9 +180,9 @@ def test_decoding_by_the_standard_library() -> None:
 
 
 def test_it_knows_the_prelude_and_the_rules_about_names() -> None:
-    assert prelude().digest == verify.PRELUDE_SHA256
+    assert prelude().digest == PRELUDE_SHA256
     heads = {f"{name}/{arity}" for name, arity in (c.head.signature for c in prelude().clauses)}
-    assert heads == verify.PRELUDE_HEADS
+    assert heads == PRELUDE_HEADS
     for signature in (("cover", 2), ("-cover", 3), ("name", 1)):
         ours = identity_clause(signature)
         theirs = identity_rule(f"{signature[0]}/{signature[1]}")
@@ -165,76 +190,29 @@ def test_it_knows_the_prelude_and_the_rules_about_names() -> None:
         assert (theirs.cite, theirs.says) == (ours.cite, ours.says)
 
 
-def chain(length: int) -> tuple[bytes, Texts]:
-    """Write the certificate of a long proof by hand."""
-    rules = "reaches(X, Y) :- edge(X, Y).\nreaches(X, Z) :- reaches(X, Y), edge(Y, Z).\n"
-    facts = "".join(f"edge({n}, {n + 1}).\n" for n in range(length))
-    source = hashlib.sha256(facts.encode()).hexdigest()
-    steps: list[dict[str, Any]] = []
-    statements: dict[str, Any] = {}
-    start = 0
-
-    def put(**step: Any) -> str:
-        steps.append({"id": f"s{len(steps) + 1}", **step})
-        return f"s{len(steps)}"
-
-    last = ""
-    for n in range(length):
-        atom = f"edge({n}, {n + 1})"
-        name = f"st:{hashlib.sha256(atom.encode()).hexdigest()[:32]}"
-        place = {"start": start, "end": start + len(atom) + 1, "quote": f"{atom}."}
-        origin = {"source_sha256": source, "text_sha256": source, "extractor": "facts/1"}
-        statements[name] = {"atom": atom, "evidence": [{**place, **origin}]}
-        start += len(atom) + 2
-        leaf = put(kind="stated", conclusion=atom, premises=[], statement=name)
-        conclusion = f"reaches(0, {n + 1})"
-        if n == 0:
-            bindings, premises, rule = {"X": "0", "Y": "1"}, [leaf], "reaches.1"
-        else:
-            bindings = {"X": "0", "Y": str(n), "Z": str(n + 1)}
-            premises, rule = [last, leaf], "reaches.2"
-        last = put(
-            kind="rule", conclusion=conclusion, premises=premises, rule=rule, bindings=bindings
-        )
-    read = verify.read_policy(rules)
-    names = "\n".join(sorted(statements))
-    digest = hashlib.sha256(rules.encode()).hexdigest()
-    policy = {"id": "p", "version": "0", "digest": digest, "effective": "../..", "text": rules}
-    record = {"media_type": "text/plain", "title": "f", "decoder": "facts/1", "text_sha256": source}
-    certificate: dict[str, Any] = {
-        "format": verify.FORMAT,
-        "verdict": "CERTIFIED",
-        **dict.fromkeys(("code", "question", "understood_as", "valid_on")),
-        "goal": f"reaches(0, {length})",
-        "knowledge": hashlib.sha256(names.encode()).hexdigest(),
-        "complete": True,
-        "answers": [{"atom": f"reaches(0, {length})", "step": last}],
-        **{name: [] for name in ("refuted", "open", "assumptions")},
-        "policies": [policy],
-        "rules": {
-            name: {"clause": rule.tree, "text": rule.text, "cite": "", "says": ""}
-            for name, rule in read.rules.items()
-        },
-        "sources": {source: record},
-        "statements": statements,
-        "steps": steps,
-        "witness": {"demands": [], "lookups": [], "contested": []},
-        "validity": {"start": None, "end": None, "next_change": None},
-    }
-    return canonical_bytes(certificate), Texts({source: facts})
-
-
-def test_a_proof_of_50000_steps_verifies_without_recursion() -> None:
-    data, texts = chain(25_000)
+@pytest.mark.parametrize(("kind", "count"), [("chain", 50_000), ("bushy", 5_000)])
+def test_long_proofs_are_examined_and_printed_without_recursion(kind: str, count: int) -> None:
+    data, facts = KINDS[kind](count)
+    texts = {hashlib.sha256(facts.encode()).hexdigest(): facts}
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(220)
     try:
         report = verify_bytes(data, texts)
+        printed = render_text(json.loads(data), texts)
     finally:
         sys.setrecursionlimit(limit)
     assert report.valid, report.message
-    assert "50000 steps follow, each from earlier ones" in report.checked
+    assert f"{count} steps follow, each from earlier ones" in report.checked
     assert "each answer needs every leaf of its proof" in report.checked
+    assert printed.count("\n") > count
+
+
+def test_minimality_left_out_is_said_to_be(folder: Path) -> None:
+    done = run("certificate.json", "--sources", "sources", "--skip-minimality", cwd=folder)
+    assert done.returncode == 0
+    assert "needs every leaf" not in done.stdout
+    assert "not given:" in done.stdout
+    assert "the wish to see minimality checked" in done.stdout
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from policy_programs import CLOSED, Program, programs
 
 from kb.quantity import Date, Quantity
-from reasoner import arithmetic, verify
+from reasoner import arithmetic
 from reasoner.arithmetic import FUNCTIONS, Undetermined
-from reasoner.atom import Constant, Symbol, render_term
+from reasoner.atom import Constant, Symbol, Variable, render_term
 from reasoner.certificate import clause_tree
+from reasoner.checker.arithmetic import evaluate
+from reasoner.checker.format import Rejected
+from reasoner.checker.policy import read_policy
+from reasoner.checker.rules import Literal, Planned, write_call
+from reasoner.checker.sources import read_facts
+from reasoner.checker.values import compare, read_value, write_value
 from reasoner.clause import Operator
+from reasoner.errors import PolicyRejected
+from reasoner.magic import Assign, Collect, Step, names_of, order_body
 from reasoner.policy import parse_facts, parse_policy
 from reasoner.source_text import normalize
 
@@ -29,18 +40,18 @@ u("ä😀", "line\\nend", @decimal("2/4")).
 
 def test_facts_are_read_as_the_parser_reads_them() -> None:
     lines = parse_facts(FACTS, name="facts")
-    found, places = verify.read_facts(FACTS, "source")
-    ours = {verify.write_call(sign, row) for sign, rows in found.rows.items() for row in rows}
+    found, places = read_facts(FACTS, "source")
+    ours = {write_call(sign, row) for sign, rows in found.by_sign.items() for row in rows}
     assert ours == {str(line.atom) for line in lines}
     assert len(ours) == 8
-    spans = {span: verify.write_call(*atom) for span, atom in places.items()}
+    spans = {span: write_call(*atom) for span, atom in places.items()}
     assert spans == {(line.start, line.end): str(line.atom) for line in lines}
 
 
 @pytest.mark.parametrize("text", ["p(X).", "p(1", "p(1) :- q(1).", "p(1.5).", "p(é)."])
 def test_what_is_no_fact_is_rejected_with_its_line(text: str) -> None:
-    with pytest.raises(verify.Rejected, match="line 2 is no fact") as caught:
-        verify.read_facts(f"a(1).\n{text}", "source")
+    with pytest.raises(Rejected, match="line 2 is no fact") as caught:
+        read_facts(f"a(1).\n{text}", "source")
     assert caught.value.rejection == "SOURCE_MISMATCH"
 
 
@@ -69,7 +80,7 @@ a(1, -2).
 
 def test_policies_are_read_as_the_parser_reads_them() -> None:
     policy = parse_policy(POLICY, name="policy")
-    found = verify.read_policy(normalize(POLICY))
+    found = read_policy(normalize(POLICY))
     assert (found.id, found.version, found.effective) == ("everything", "3", "2026-01-01/..")
     assert [clause.id for clause in policy.clauses] == list(found.rules)
     for clause in policy.clauses:
@@ -103,9 +114,7 @@ VALUES: st.SearchStrategy[Constant] = st.one_of(
 @settings(max_examples=600, deadline=None)
 @given(st.sampled_from(list(Operator)), VALUES, VALUES)
 def test_comparisons_agree(operator: Operator, left: Constant, right: Constant) -> None:
-    ours = verify.compare(
-        operator.value, verify.read_value(render_term(left)), verify.read_value(render_term(right))
-    )
+    ours = compare(operator.value, read_value(render_term(left)), read_value(render_term(right)))
     assert ours == arithmetic.compare(operator, left, right).value
 
 
@@ -121,12 +130,12 @@ def test_functions_agree(name: str, values: list[Constant]) -> None:
         return
     theirs = arithmetic.apply(name, values)
     tree = {"operation": name, "arguments": [{"variable": f"V{n}"} for n in range(count)]}
-    ours = verify.evaluate(tree, {f"V{n}": render_term(value) for n, value in enumerate(values)})
+    ours = evaluate(tree, {f"V{n}": render_term(value) for n, value in enumerate(values)})
     if isinstance(theirs, Undetermined):
         assert ours is None, (name, values)
     else:
         assert ours is not None, (name, values)
-        assert verify.write_value(ours) == render_term(theirs)
+        assert write_value(ours) == render_term(theirs)
 
 
 def in_arity(name: str, count: int) -> bool:
@@ -139,7 +148,7 @@ def in_arity(name: str, count: int) -> bool:
 @given(VALUES)
 def test_terms_have_one_form(value: Constant) -> None:
     term = render_term(value)
-    assert verify.write_value(verify.read_value(term)) == term
+    assert write_value(read_value(term)) == term
 
 
 @pytest.mark.parametrize(
@@ -147,4 +156,48 @@ def test_terms_have_one_form(value: Constant) -> None:
 )
 def test_other_texts_are_no_terms(term: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        verify.read_value(term)
+        read_value(term)
+
+
+def shown(step: Step) -> tuple[int, str, tuple[tuple[int, str], ...]]:
+    """Give the place of a planned literal in its body, what it assigns, and what it holds."""
+    match step:
+        case Assign():
+            return step.index, step.variable.name, ()
+        case Collect():
+            name = step.assigned.name if step.assigned is not None else ""
+            return step.index, name, tuple(shown(inner)[:2] for inner in step.steps)
+    return step.index, "", ()
+
+
+def placed(planned: Planned, body: Sequence[Literal]) -> tuple[int, str, tuple[Any, ...]]:
+    """Give the same of the checker's plan."""
+    inner = tuple(placed(item, planned.literal.conditions)[:2] for item in planned.inner)
+    return next(i for i, item in enumerate(body) if item is planned.literal), planned.assigns, inner
+
+
+@settings(max_examples=400, deadline=None)
+@given(programs(), st.data())
+def test_bodies_are_walked_in_the_order_of_the_engine(
+    program: Program, data: st.DataObject
+) -> None:
+    """The witness lists the calls that this order makes, so both must agree on it."""
+    extra = """w(X, S) :- f(X, Y), S = #sum{ A, B : g(A, B), A > X, not e(A) }, Z = X + 1, g(Z, Y).
+        u(X) :- under(X, "a"), f(_, X), valid_on(D), years(D, D) = N, N < 3, f("k", X)."""
+    try:
+        policy = parse_policy(f"{CLOSED}{program.rules}\n{extra}", name="random")
+    except PolicyRejected:
+        return
+    read = read_policy(normalize(policy.text))
+    for clause in policy.clauses:
+        rule = read.rules[clause.id]
+        arity = len(clause.head.arguments)
+        positions = data.draw(st.sets(st.integers(0, arity - 1))) if arity else set()
+        names = {
+            argument.name
+            for at, argument in enumerate(clause.head.arguments)
+            if at in positions and isinstance(argument, Variable)
+        }
+        theirs = order_body(clause.body, set(names), outer=frozenset(names_of(clause.head)))
+        ours = rule.plan(names)
+        assert [placed(item, rule.body) for item in ours] == [shown(step) for step in theirs]

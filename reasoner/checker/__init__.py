@@ -1,0 +1,20 @@
+"""The independent checker, in the order in which to read it; it needs the standard library only.
+
+format      what a certificate looks like, and the classes of rejection
+values      terms, and how values compare
+units       exact conversions
+arithmetic  exact functions
+language    parser and writer of policies, facts and goals
+rules       atoms, rules, and the order in which a body is walked
+policy      policies from their text
+walk        the one walk over rule bodies
+sources     texts, facts files, tables, a folder of originals
+case        what is known of a certificate; its policies, rules and goal
+witness     calls with complete answers: absence and aggregates
+lookups     the answers to calls of stored predicates, read again
+proof       statements, quotes, steps
+conclusion  verdict, open requirements, conflicts, use
+minimal     no answer has a leaf to spare
+validity    the days on which a proof holds
+report      what was checked, what is trusted, what was not given
+"""

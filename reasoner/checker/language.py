@@ -1,0 +1,310 @@
+"""The language of policies, facts and goals: a parser and a writer of syntax trees.
+
+A tree is what certificates hold: `{"head": atom, "body": [literal]}`, where an atom is
+`{"predicate", "negated", "arguments"}`, and literals and terms are objects named by their kind.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+from .arithmetic import Tree
+from .values import constant, write_number, write_text, write_value
+
+TOKEN = re.compile(
+    r"""(?P<space>[ \t\f\n]+)
+    |(?P<metadata>%![^\n]*)
+    |(?P<block>%\*)
+    |(?P<comment>%[^\n]*)
+    |(?P<string>"(?:[^"\\\n]|\\.)*")
+    |(?P<number>[0-9]+)
+    |(?P<variable>_*[A-Z][A-Za-z0-9_]*)
+    |(?P<name>_*[a-z][A-Za-z0-9_]*)
+    |(?P<anonymous>_[0-9]*)
+    |(?P<at>@[a-z][A-Za-z0-9_]*)
+    |(?P<hash>\#(?:count|sum|min|max|inf|sup)\b)
+    |(?P<sign>:-|<=|>=|!=|==|[<>=+\-*/(){}:;,.])
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_BLOCK_EDGE = re.compile(r"%\*|\*%")
+_RELATIONS = frozenset(("<=", ">=", "!=", "==", "<", ">", "="))
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2}
+_DEEPEST = 60
+_STRINGS = json.JSONDecoder(strict=False)
+
+
+class Unreadable(Exception):
+    """A text that does not follow the language; `position` is in code points."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def block_end(text: str, start: int) -> int:
+    """Give the end of a block comment; they nest."""
+    depth = 0
+    for edge in _BLOCK_EDGE.finditer(text, start):
+        depth += 1 if edge[0] == "%*" else -1
+        if not depth:
+            return edge.end()
+    raise Unreadable("a block comment is not closed", start)
+
+
+class Reader:
+    """Reads one atom or statement after the other; the current token is `kind` and `token`.
+
+    `metadata` collects `%!` lines with their positions. Only in goals may `_1` be a variable.
+    """
+
+    def __init__(self, text: str, position: int = 0, *, is_goal: bool = False) -> None:
+        self.text, self.position, self.is_goal = text, position, is_goal
+        self.kind = self.token = ""
+        self.start = self.end = self.depth = 0
+        self.metadata: list[tuple[int, str]] = []
+        self.advance()
+
+    def advance(self) -> str:
+        """Go to the next token, past comments; gives the token it leaves."""
+        left, self.end = self.token, self.position
+        while self.position < len(self.text):
+            match = TOKEN.match(self.text, self.position)
+            if match is None:
+                raise Unreadable(f"unexpected {self.text[self.position]!r}", self.position)
+            self.kind, self.token, self.start = str(match.lastgroup), match[0], match.start()
+            self.position = match.end()
+            if self.kind == "block":
+                self.position = block_end(self.text, self.start)
+            elif self.kind == "metadata":
+                self.metadata.append((self.start, self.token[2:]))
+            elif self.kind not in ("space", "comment"):
+                return left
+        self.kind, self.token, self.start = "end", "", self.position
+        return left
+
+    def accept(self, *signs: str) -> bool:
+        """Take a sign if one of these comes next."""
+        found = self.kind == "sign" and self.token in signs
+        if found:
+            self.advance()
+        return found
+
+    def expect(self, sign: str) -> None:
+        """Take a sign that must come next."""
+        if not self.accept(sign):
+            raise Unreadable(f"found {self.token!r}, expected {sign!r}", self.start)
+
+    def many(self, read: Callable[[], Tree], *separators: str) -> list[Tree]:
+        """Read one or more."""
+        found = [read()]
+        while self.accept(*separators):
+            found.append(read())
+        return found
+
+    def statement(self) -> Tree:
+        """Read `head.` or `head :- body.`"""
+        head = self.atom()
+        body = self.many(self.literal, ",", ";") if self.accept(":-") else []
+        self.expect(".")
+        name_anonymous(head, *body)
+        return {"head": head, "body": body}
+
+    def literal(self) -> Tree:
+        """Read a body literal."""
+        if self.kind == "name" and self.token == "not":
+            self.advance()
+            return {"absent": self.atom()}
+        if self._at_aggregate():
+            inner = self.aggregate()
+            sign = self.relation()
+            result = self.expression()
+            return {"aggregate": {"operator": _FLIPPED.get(sign, sign), "result": result, **inner}}
+        left = self.expression()
+        if self.kind != "sign" or self.token not in _RELATIONS:
+            return {"positive": self.as_atom(left)}
+        sign = self.relation()
+        if self._at_aggregate():
+            return {"aggregate": {"operator": sign, "result": left, **self.aggregate()}}
+        return {"comparison": {"operator": sign, "left": left, "right": self.expression()}}
+
+    def _at_aggregate(self) -> bool:
+        return self.kind == "hash" and self.token not in ("#inf", "#sup")
+
+    def relation(self) -> str:
+        """Read a comparison sign; `==` is `=`."""
+        if self.kind != "sign" or self.token not in _RELATIONS:
+            raise Unreadable(f"found {self.token!r}, expected a comparison", self.start)
+        sign = self.advance()
+        return "=" if sign == "==" else sign
+
+    def aggregate(self) -> Tree:
+        """Read `#sum{ terms : conditions }`."""
+        function = self.advance()[1:]
+        self.expect("{")
+        terms = self.many(self.expression, ",")
+        conditions = self.many(self.literal, ",") if self.accept(":") else []
+        if any("aggregate" in item for item in conditions):
+            raise Unreadable("an aggregate stands within another", self.start)
+        self.expect("}")
+        return {"function": function, "terms": terms, "conditions": conditions}
+
+    def expression(self, level: int = 1) -> Tree:
+        """Read sums (level 1) of products (level 2) of primaries with their minus signs."""
+        if level == 3:
+            return self.unary()
+        self.depth += 1
+        if self.depth > 2 * _DEEPEST:
+            raise Unreadable("an expression is nested too deep", self.start)
+        left = self.expression(level + 1)
+        while self.kind == "sign" and _LEVELS.get(self.token) == level:
+            sign = self.advance()
+            left = {"operation": sign, "arguments": [left, self.expression(level + 1)]}
+        self.depth -= 1
+        return left
+
+    def unary(self) -> Tree:
+        """Read a primary; `-` before a number belongs to it."""
+        signs = 0
+        while self.accept("-"):
+            signs += 1
+        if signs > _DEEPEST:
+            raise Unreadable("too many minus signs", self.start)
+        tree = self.primary()
+        for _ in range(signs):
+            if "number" in tree:
+                number = tree["number"]
+                number = number[1:] if number[0] == "-" else f"-{number}"
+                tree = {"number": "0" if number == "-0" else number}
+            else:
+                tree = {"operation": "-", "arguments": [tree]}
+        return tree
+
+    def primary(self) -> Tree:
+        """Read a term, a call or a group."""
+        kind, start, token = self.kind, self.start, self.advance()
+        match kind:
+            case "number":
+                return {"number": str(int(token))}
+            case "string":
+                return {"text": self.string(token, start)}
+            case "variable":
+                return {"variable": token}
+            case "anonymous" if token == "_" or self.is_goal:
+                return {"variable": "" if token == "_" else f"_{token}"}
+            case "hash":
+                return {"symbol": token}
+            case "at":
+                self.expect("(")
+                if self.kind != "string":
+                    raise Unreadable(f"{token} needs a text", self.start)
+                inner = self.string(self.advance(), start)
+                self.expect(")")
+                try:
+                    value = constant(token[1:], inner)
+                except ValueError as error:
+                    raise Unreadable(str(error), start) from None
+                if value[0] == "number":
+                    return {"number": write_number(value[1])}
+                return {value[0]: write_value(value)[len(value[0]) + 3 : -2]}
+            case "name":
+                if not self.accept("("):
+                    return {"symbol": token}
+                arguments = self.many(self.expression, ",")
+                self.expect(")")
+                return {"operation": token, "arguments": arguments}
+            case "sign" if token == "(":
+                tree = self.expression()
+                self.expect(")")
+                return tree
+        raise Unreadable(f"unexpected {token!r}" if token else "the text ends too early", start)
+
+    @staticmethod
+    def string(token: str, start: int) -> str:
+        """Give the text between the quotes."""
+        try:
+            return token[1:-1] if "\\" not in token else str(_STRINGS.decode(token))
+        except ValueError:
+            raise Unreadable(f"{token} is no text", start) from None
+
+    def atom(self) -> Tree:
+        """Read an atom."""
+        return self.as_atom(self.expression())
+
+    def as_atom(self, tree: Tree) -> Tree:
+        """Take an expression as the atom it must be."""
+        negated = tree.get("operation") == "-" and len(tree["arguments"]) == 1
+        if negated:
+            tree = tree["arguments"][0]
+        name = str(tree.get("symbol", tree.get("operation", "")))
+        arguments = tree.get("arguments", [])
+        if not re.match(r"_*[a-z]|#", name):
+            raise Unreadable("expected an atom", self.start)
+        if any("operation" in argument for argument in arguments):
+            raise Unreadable("an atom holds terms, not expressions", self.start)
+        return {"predicate": name, "negated": negated, "arguments": arguments}
+
+
+def name_anonymous(*trees: Tree) -> None:
+    """Name each `_` of a clause `_1`, `_2`, ...; conditions of an aggregate come first."""
+    waiting, number = list(trees[::-1]), 0
+    while waiting:
+        tree = waiting.pop()
+        if tree.get("variable") == "":
+            number += 1
+            tree["variable"] = f"_{number}"
+            continue
+        inner = tree.get("aggregate") or tree.get("comparison") or tree
+        inner = inner.get("positive") or inner.get("absent") or inner
+        parts = inner.get("terms", []), inner.get("conditions", []), inner.get("arguments", [])
+        single = [inner[key] for key in ("left", "right") if key in inner]
+        result = [inner["result"]] if "result" in inner else []
+        waiting += [*parts[1], *result, *parts[0], *single, *parts[2]][::-1]
+
+
+# ---------------------------------------------------------------- writing
+
+UNBOUND: Mapping[str, str] = {}
+
+
+def write(tree: Tree, bindings: Mapping[str, str] = UNBOUND, level: int = 0) -> str:
+    """Write a term, expression, atom or literal canonically, bound variables as their values."""
+
+    def listed(trees: list[Tree]) -> str:
+        return ", ".join([write(item, bindings) for item in trees])
+
+    if "predicate" in tree or tree.get("operation", "+") not in _LEVELS:
+        name = tree.get("operation") or ("-" if tree["negated"] else "") + tree["predicate"]
+        return f"{name}({listed(tree['arguments'])})" if tree["arguments"] else name
+    if "operation" in tree:
+        sign, (left, *right) = tree["operation"], tree["arguments"]
+        if not right:
+            return f"-{write(left, bindings, 3)}"
+        own = _LEVELS[sign]
+        text = f"{write(left, bindings, own)} {sign} {write(right[0], bindings, own + 1)}"
+        return f"({text})" if own < level else text
+    ((kind, content),) = tree.items()
+    match kind:
+        case "variable":
+            return bindings.get(content, content)
+        case "text":
+            return write_text(content)
+        case "number":
+            return content if content.lstrip("-").isdigit() else f'@decimal("{content}")'
+        case "date" | "quantity":
+            return f'@{kind}("{content}")'
+        case "positive":
+            return write(content, bindings)
+        case "absent":
+            return f"not {write(content, bindings)}"
+        case "comparison":
+            left, right = (write(content[side], bindings) for side in ("left", "right"))
+            return f"{left} {content['operator']} {right}"
+        case "aggregate":
+            inner = f"{listed(content['terms'])} : {listed(content['conditions'])}"
+            result = write(content["result"], bindings)
+            return f"{result} {content['operator']} #{content['function']}{{{inner}}}"
+    return str(content)

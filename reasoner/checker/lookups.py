@@ -1,0 +1,138 @@
+"""Lookups, read again from their sources: facts files, tables, the request, the statements."""
+
+from __future__ import annotations
+
+from .case import Case
+from .format import reject, require
+from .rules import Arguments, agrees, write_call
+from .sources import FACTS_DECODER, TABLE_TYPES, Table, is_named
+from .values import write_text
+from .witness import Call, Witness
+
+_COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2": "identity"}
+
+
+def check_lookup(case: Case, witness: Witness, lookup: Call) -> None:
+    """Hold the answers of a lookup against what it is said to rest on."""
+    rows = lookup.rows
+    expected: set[Arguments] | None = None
+    if lookup.basis in _COMPUTED.values() and _COMPUTED.get(lookup.sign) != lookup.basis:
+        reject("LOOKUP_MISMATCH", lookup.where, f"{lookup.sign} is not computed")
+    match lookup.basis:
+        case "facts":
+            expected = _facts(case, lookup)
+        case "request":
+            day = case.certificate["valid_on"]
+            expected = {(f'@date("{day}")',)} if day else set()
+        case "provenance":
+            expected = {
+                (write_text(name), write_text(f"doc:{item['source_sha256']}"))
+                for name, statement in case.certificate["statements"].items()
+                for item in statement["evidence"]
+            }
+        case "table":
+            _check_table(case, lookup)
+        case "declared":
+            closed = witness.is_closed(lookup.sign)
+            require(closed, "NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
+            _check_table_at_hand(case, lookup)
+        case "knowledge":
+            case.trust("that lookups show all statements of the revision in the receipt")
+    if expected is not None:
+        expected = {row for row in expected if agrees(lookup.pattern, row)}
+        has_rules = lookup.basis == "facts" and lookup.sign in case.by_head
+        same = expected <= rows if has_rules else expected == rows
+        require(same, "LOOKUP_MISMATCH", lookup.where, f"the {lookup.basis} give other rows")
+
+
+def _facts(case: Case, lookup: Call) -> set[Arguments] | None:
+    """Read the facts files of the request again; None where they are not at hand."""
+    sources = case.certificate["sources"]
+    files = sorted(name for name in sources if sources[name]["decoder"] == FACTS_DECODER)
+    require(files, "LOOKUP_MISMATCH", lookup.where, "no facts file is among the sources")
+    for name in files:
+        case.use("sources", name)
+    shown = ", ".join(sorted(sources[name]["title"] for name in files))
+    case.trust(f"that the facts of the request all stand in {shown}")
+    if case.texts is None:
+        return None
+    assumed = (case.ground(text, "assumptions") for text in case.certificate["assumptions"])
+    found = {row for sign, row in assumed if sign == lookup.sign}
+    for file in case.facts_files().values():
+        found.update(file.rows.matching(lookup.sign, lookup.pattern))
+    return found
+
+
+def _check_table(case: Case, lookup: Call) -> None:
+    """Read the named table again: the rows that match are those that are quoted."""
+    sources = case.certificate["sources"]
+    labels = {p.closed[lookup.sign] for p in case.policies if lookup.sign in p.closed}
+    tables = {
+        name
+        for name, record in sources.items()
+        if record["media_type"] in TABLE_TYPES
+        and any(is_named(record["title"], label) for label in labels)
+    }
+    require(tables, "LOOKUP_MISMATCH", lookup.where, "the table is not among the sources")
+    for label in labels & (case.texts.tables.keys() if case.texts else set()):
+        same = case.texts is not None and case.texts.tables[label][0] in tables
+        require(same, "LOOKUP_MISMATCH", lookup.where, f"the table {label} is another file")
+    case.trust(f"that {', '.join(sorted(labels))} is all there is, as declared")
+    for name in tables:
+        case.use("sources", name)
+        if case.texts is None:
+            continue
+        text = case.texts.text(name, sources[name])
+        table = case.texts.table(text, sources[name]["media_type"])
+        expected = table.spans(lookup.sign, lookup.pattern)
+        quoted = _quoted(case, lookup, name)
+        left_out = case.left_out(table, lookup.sign)
+        if expected is None or not expected - left_out <= quoted <= expected:
+            reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
+
+
+def _check_table_at_hand(case: Case, lookup: Call) -> None:
+    """Hold a mere declaration against the table it names, if that lies in the folder.
+
+    A table whose columns are mapped otherwise than by its header is not read again.
+    """
+    texts, note = case.texts, "no table was read again"
+    for policy in case.policies:
+        label = policy.closed.get(lookup.sign, "")
+        if texts is None or label not in texts.tables:
+            continue
+        source, text = texts.tables[label]
+        table = texts.table(text, TABLE_TYPES[label.lower().endswith(".tsv")])
+        expected = table.spans(lookup.sign, lookup.pattern)
+        if expected is None or _is_mapped(case, table, source):
+            note = f"the columns of {label} are mapped, and it was not read again"
+            continue
+        left_out = case.left_out(table, lookup.sign)
+        same = expected - left_out <= _quoted(case, lookup, source) <= expected
+        require(same, "LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
+        note = f"{label} was read again"
+    case.trust(f"that the rows of {lookup.sign} are all there are, as declared: {note}")
+
+
+def _is_mapped(case: Case, table: Table, source: str) -> bool:
+    """Whether statements show that the first column of a table does not name its entities."""
+    for statement in case.certificate["statements"].values():
+        for item in statement["evidence"]:
+            if item["source_sha256"] == source and "subject" in statement:
+                cells = table.rows.get((item["start"], item["end"]), [""])
+                if cells[0] != statement["subject"]:
+                    return True
+    return False
+
+
+def _quoted(case: Case, lookup: Call, source: str) -> set[tuple[int, int]]:
+    """Give the spans in a source that the answers of a lookup quote."""
+    certificate = case.certificate
+    atoms = {write_call(lookup.sign, row) for row in lookup.rows}
+    return {
+        (item["start"], item["end"])
+        for step in certificate["steps"]
+        if step["kind"] == "stated" and step["conclusion"] in atoms
+        for item in certificate["statements"][step["statement"]]["evidence"]
+        if item["source_sha256"] == source
+    }

@@ -1,0 +1,273 @@
+"""Rules and policies, read from the text of a policy, and the order in which a body is walked."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from .arithmetic import Tree
+from .language import Reader, Unreadable, write
+
+Bindings = dict[str, str]
+"""Values of variables, as canonical terms."""
+Arguments = tuple[str | None, ...]
+"""Arguments of a call or an answer as canonical terms; None where unbound."""
+Ground = tuple[str, Arguments]
+"""An atom as signature, `p/2` or `-p/2`, and arguments."""
+
+PRELUDE_SHA256 = "d5229168bf0e9b92a79ff8be640066dab6d436ba35c3f0f817d83a3d48bfcde8"
+"""Digest of the rules that stand beside every policy."""
+PRELUDE_HEADS = frozenset(("under/2", "alias/2", "stated_by/4"))
+"""What these rules conclude."""
+NEVER_STATED = PRELUDE_HEADS | {"valid_on/1", "stated_in/2", "same_name/2"}
+"""What follows from rules, the request, evidence or spelling; no source states it."""
+IDENTITY = "prelude.identity:"
+"""Begins the names of rules that carry a predicate over to other names of an entity."""
+NEVER_RENAMED = frozenset(
+    (
+        *("stated_in/2", "valid_on/1", "same_name/2", "document_kind/2", "issuer/2"),
+        *("issued_on/2", "same_as/2", "subclass_of/2"),
+    )
+)
+ANONYMOUS = re.compile(r"_[0-9]+\Z")
+
+# ---------------------------------------------------------------- atoms
+
+
+def signature(tree: Tree) -> str:
+    """Give `p/2` or `-p/2`."""
+    return f"{'-' if tree['negated'] else ''}{tree['predicate']}/{len(tree['arguments'])}"
+
+
+def complement(sign: str) -> str:
+    """Give the strong negation of a signature or an atom."""
+    return sign[1:] if sign[0] == "-" else f"-{sign}"
+
+
+def arguments(tree: Tree, bindings: Mapping[str, str]) -> Arguments:
+    """Give the arguments of an atom as canonical terms, None for unbound variables."""
+    return tuple(
+        [
+            bindings.get(item["variable"]) if "variable" in item else write(item)
+            for item in tree["arguments"]
+        ]
+    )
+
+
+def match(tree: Tree, row: Arguments, bindings: Bindings) -> Bindings | None:
+    """Bind the variables of an atom to a row or a call; None where they disagree."""
+    found = bindings.copy()
+    for item, value in zip(tree["arguments"], row, strict=True):
+        if value is None:
+            continue
+        known = found.setdefault(item["variable"], value) if "variable" in item else write(item)
+        if known != value:
+            return None
+    return found
+
+
+def agrees(pattern: Arguments, row: Arguments) -> bool:
+    """Whether a row answers a call."""
+    return all(item in (None, value) for item, value in zip(pattern, row, strict=True))
+
+
+def read_atom(text: str) -> tuple[str, Arguments, Tree]:
+    """Read an atom as signature, arguments and tree. Raises Unreadable."""
+    reader = Reader(text, is_goal=True)
+    tree = reader.atom()
+    names = iter(range(1, len(text)))
+    for item in tree["arguments"]:
+        if item.get("variable") == "":
+            item["variable"] = f"_{next(names)}"
+    reader.accept(".")
+    if reader.kind != "end":
+        raise Unreadable(f"unexpected {reader.token!r} after an atom", reader.start)
+    return signature(tree), arguments(tree, {}), tree
+
+
+def write_call(sign: str, call: Arguments) -> str:
+    """Write a signature with arguments, `_` for what is unbound."""
+    inner = ", ".join(["_" if item is None else item for item in call])
+    name = sign.rpartition("/")[0]
+    return f"{name}({inner})" if call else name
+
+
+def writer(tree: Tree) -> Callable[[Bindings], str]:
+    """Make a fast writer of an atom under bindings that hold all its variables."""
+    names = [item["variable"] for item in tree["arguments"] if "variable" in item]
+    pattern = write(tree, dict.fromkeys(names, "\x00")).replace("%", "%%").replace("\0", "%s")
+    if not names:
+        return lambda _: pattern.replace("%%", "%")
+    getter = operator.itemgetter(*names)
+    return lambda bindings: pattern % getter(bindings)
+
+
+# ---------------------------------------------------------------- rules
+
+
+def names_in(*trees: Tree) -> frozenset[str]:
+    """Give the names of the variables of atoms or expressions."""
+    found: set[str] = set()
+    waiting = [*trees]
+    while waiting:
+        tree = waiting.pop()
+        if "variable" in tree:
+            found.add(tree["variable"])
+        waiting += tree.get("arguments", ())
+    return frozenset(found)
+
+
+class Literal:
+    """A body literal made ready: its kind, its content as `tree`, its text under bindings.
+
+    `names` are the variables it shares with its clause, `inside` those between the braces of an
+    aggregate. An equation `defines` if one of its sides is a variable that no atom of the body
+    holds: then it is true if both sides are the same value, elsewhere it compares.
+    """
+
+    __slots__ = ("conditions", "defines", "inside", "kind", "names", "sign", "text", "tree")
+
+    def __init__(self, tree: Tree) -> None:
+        ((self.kind, content),) = tree.items()
+        self.tree: Tree = content
+        self.sign = ""
+        self.defines = False
+        self.conditions: list[Literal] = []
+        self.inside = frozenset[str]()
+        self.text: Callable[[Bindings], str] = functools.partial(write, tree)
+        match self.kind:
+            case "positive":
+                self.names, self.text = names_in(content), writer(content)
+            case "absent":
+                self.names = frozenset(n for n in names_in(content) if not ANONYMOUS.match(n))
+            case "comparison":
+                self.names = names_in(content["left"], content["right"])
+            case _:
+                self.names = names_in(content["result"])
+                self.conditions = read_body(content["conditions"])
+                self.inside = names_in(*content["terms"]).union(
+                    *(item.names for item in self.conditions)
+                )
+        if self.kind in ("positive", "absent"):
+            self.sign = signature(content)
+
+    def signs(self) -> Iterator[str]:
+        """Yield the signatures it reads."""
+        yield from (item.sign for item in (self, *self.conditions) if item.sign)
+
+
+def read_body(trees: Sequence[Tree]) -> list[Literal]:
+    """Make the literals of a body ready."""
+    body = [Literal(tree) for tree in trees]
+    held = held_names(body)
+    for literal in body:
+        if literal.kind == "comparison" and literal.tree["operator"] == "=":
+            sides = (literal.tree["left"], literal.tree["right"])
+            literal.defines = any("variable" in s and s["variable"] not in held for s in sides)
+    return body
+
+
+def held_names(body: Sequence[Literal]) -> frozenset[str]:
+    """Give the names that atoms of a body bind."""
+    return frozenset[str]().union(*(item.names for item in body if item.kind == "positive"))
+
+
+class Rule:
+    """A rule made ready. `variables` are those that a binding must give."""
+
+    def __init__(
+        self, name: str, tree: Tree, text: str, cite: str | None, says: str | None
+    ) -> None:
+        self.id, self.tree, self.text, self.cite, self.says = name, tree, text, cite, says
+        self.head: Tree = tree["head"]
+        self.sign = signature(self.head)
+        self.head_text = writer(self.head)
+        self.head_names = names_in(self.head)
+        self.body = read_body(tree["body"])
+        self.variables = self.head_names.union(
+            *(literal.names for literal in self.body if literal.kind != "absent")
+        )
+        self._plans: dict[frozenset[str], list[Planned]] = {}
+
+    def plan(self, bound: Iterable[str]) -> list[Planned]:
+        """Give the body in the order in which it is walked for a call that knows `bound`."""
+        key = frozenset(bound)
+        if key not in self._plans:
+            self._plans[key] = ordered(self.body, set(key), self.head_names)
+        return self._plans[key]
+
+    def called(self, call: Arguments) -> Bindings | None:
+        """Bind the head to a call; None where it answers none such.
+
+        A fact about everything, such as `under(V, V)`, answers only where the call binds it.
+        """
+        bindings = match(self.head, call, {})
+        if bindings is None or not (self.body or self.head_names <= bindings.keys()):
+            return None
+        return bindings
+
+
+class Planned(NamedTuple):
+    """A body literal in its place: `assigns` is the variable it computes, if it does.
+
+    Of an aggregate, `shared` are the names it shares with its clause, `inner` its conditions.
+    """
+
+    literal: Literal
+    assigns: str = ""
+    shared: frozenset[str] = frozenset()
+    inner: tuple[Planned, ...] = ()
+
+
+def ordered(body: Sequence[Literal], bound: set[str], outer: frozenset[str]) -> list[Planned]:
+    """Order a body: whatever only checks or computes as soon as it can.
+
+    Of the atoms the first with a known variable is next, else the first with a constant, else the
+    first. Any order would be sound; this one makes the calls that a witness lists.
+    """
+    waiting, plan = list(body), list[Planned]()
+    while waiting:
+        ready = (_ready(literal, body, bound, outer) for literal in waiting)
+        planned = next((item for item in ready if item is not None), None)
+        if planned is None:
+            planned = Planned(min(waiting, key=lambda literal: _rank(literal, bound)))
+        waiting.remove(planned.literal)
+        plan.append(planned)
+        bound |= planned.literal.names
+    return plan
+
+
+def _rank(literal: Literal, bound: set[str]) -> int:
+    if literal.kind != "positive":
+        return 4
+    if literal.names & bound:
+        return 0
+    if any("variable" not in item for item in literal.tree["arguments"]):
+        return 1
+    return 3 if literal.sign == "under/2" else 2
+
+
+def _ready(
+    literal: Literal, body: Sequence[Literal], bound: set[str], outer: frozenset[str]
+) -> Planned | None:
+    """Place a literal that can be checked or computed now."""
+    free, tree, name = literal.names - bound, literal.tree, ""
+    if free and literal.kind in ("comparison", "aggregate") and tree["operator"] == "=":
+        # A variable that no atom holds gets its value here.
+        sides = [("left", "right"), ("right", "left")] if "left" in tree else [("result", "")]
+        for side, other in sides:
+            known = held_names(body) | (names_in(tree[other]) if other else frozenset())
+            if "variable" in tree[side] and free == {tree[side]["variable"]} - known:
+                name = tree[side]["variable"]
+                break
+    if free and not name:
+        return None
+    if literal.kind != "aggregate":
+        return Planned(literal, name)
+    shared = literal.inside & outer.union(*(item.names for item in body))
+    if not shared <= bound:
+        return None
+    return Planned(literal, name, shared, tuple(ordered(literal.conditions, set(shared), shared)))

@@ -1,0 +1,335 @@
+"""Sources: texts by digest, facts files and tables read again, and a folder of originals."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from .format import Json, reject
+from .language import Reader, Unreadable
+from .rules import Arguments, Ground, arguments, signature
+from .values import TERM, UNKNOWN, read_value, write_value
+from .walk import Rows
+
+FACTS_DECODER = "facts/1"
+"""Decoder of facts files; their lookups are read again from the file."""
+TABLE_TYPES = ("text/csv", "text/tab-separated-values")
+
+
+def digest_of(data: str | bytes) -> str:
+    """Give the SHA-256 of a text in UTF-8, or of bytes."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+# ---------------------------------------------------------------- facts
+
+_NAME = r"-?(?!not\b)_*[a-z][A-Za-z0-9_]*"
+_PLAIN_ATOM = re.compile(
+    rf"\s*({_NAME})(?:\(\s*((?:{TERM.pattern})(?:\s*,\s*(?:{TERM.pattern}))*)\s*\))?\s*",
+    re.ASCII,
+)
+_FACT_END = re.compile(r"\.(?![.0-9])", re.ASCII)
+
+
+def plain_atom(
+    text: str, position: int, terms: dict[str, str], *, unknown: bool = False
+) -> tuple[int, int, str, Arguments] | None:
+    """Read an atom of terms fast: start, stop, signature, arguments; None where it is no such.
+
+    `terms` holds the canonical forms of terms read before; `unknown` values are taken if wanted.
+    """
+    found = _PLAIN_ATOM.match(text, position)
+    if found is None:
+        return None
+    row: list[str] = []
+    for term in TERM.findall(found[2]) if found[2] else ():
+        known = terms.get(term)
+        if known is None:
+            if unknown and term == UNKNOWN:
+                known = term
+            elif term == "not":
+                return None
+            else:
+                try:
+                    known = terms[term] = write_value(read_value(term))
+                except ValueError:
+                    return None
+        row.append(known)
+    return found.start(1), found.end(), f"{found[1]}/{len(row)}", tuple(row)
+
+
+class FactsFile(NamedTuple):
+    """The facts of a file, and each by its span, its stop included."""
+
+    rows: Rows
+    places: dict[tuple[int, int], Ground]
+
+
+def read_facts(text: str, source: str) -> FactsFile:
+    """Read all facts of a text: plain ones fast, others by the full reader."""
+    facts, terms = FactsFile(Rows(), {}), dict[str, str]()
+    position = 0
+    while True:
+        plain = plain_atom(text, position, terms)
+        if plain is not None and _FACT_END.match(text, plain[1]):
+            start, position, sign, row = plain
+            position += 1
+        else:
+            try:
+                reader = Reader(text, position)
+                start = reader.start
+                if reader.kind == "end":
+                    return facts
+                tree = reader.atom()
+                sign, row = signature(tree), arguments(tree, {})
+                if None in row:
+                    raise Unreadable("it holds a variable", reader.start)
+                reader.expect(".")
+            except Unreadable as error:
+                line = text.count("\n", 0, error.position) + 1
+                reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
+            position = reader.end
+        facts.rows.add(sign, row)
+        facts.places[start, position] = sign, row
+
+
+# ---------------------------------------------------------------- tables
+
+
+class Table:
+    """A table: the names in its header, and the stripped cells of each other row by its span."""
+
+    def __init__(self, text: str, media_type: str = "text/csv") -> None:
+        line = text.lstrip("\n").partition("\n")[0]
+        by_tab = media_type == "text/tab-separated-values"
+        delimiter = "\t" if by_tab else max((",", ";", "\t", "|"), key=line.count)
+        self.header: list[str] = []
+        self.rows: dict[tuple[int, int], list[str]] = {}
+        for start, end, cells in _rows(text, delimiter):
+            if not any(cells):
+                continue
+            if self.header:
+                self.rows[start, end] = cells
+            self.header = self.header or [_column_name(cell) for cell in cells]
+
+    def spans(self, sign: str, call: Arguments) -> set[tuple[int, int]] | None:
+        """Give the spans of the rows that answer a call to a dimension.
+
+        The first column names the entity, the header the dimensions; an empty cell states nothing.
+        None where the table cannot be read like this, or the call asks for more than names.
+        """
+        name, _, arity = sign.rpartition("/")
+        values = [None if term is None else read_value(term) for term in call[:2]]
+        if (
+            name not in self.header[1:]
+            or arity not in ("2", "3")
+            or any(call[2:])
+            or any(value is not None and value[0] != "text" for value in values)
+        ):
+            return None
+        column = self.header.index(name, 1)
+        found = set()
+        for span, cells in self.rows.items():
+            if len(cells) != len(self.header) or not cells[0] or not cells[column]:
+                continue
+            shown = zip(values, (cells[0], cells[column]), strict=True)
+            if all(value is None or value[1] == cell for value, cell in shown):
+                found.add(span)
+        return found
+
+
+def table_spans(
+    text: str, sign: str, call: Arguments, media_type: str = "text/csv"
+) -> set[tuple[int, int]] | None:
+    """Give the spans of the table rows that answer a call to a dimension, from the text alone."""
+    return Table(text, media_type).spans(sign, call)
+
+
+def retracted_spans(
+    table: Table, name: str, retracted: Iterable[tuple[str, Arguments]]
+) -> set[tuple[int, int]]:
+    """Give the spans of the rows of a table that state what is retracted of a dimension."""
+    spans = set[tuple[int, int]]()
+    for other, row in retracted:
+        if other == name and len(row) == 2:
+            spans |= table.spans(f"{name}/2", row) or set()
+    return spans
+
+
+def _rows(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield rows with their spans, without the line end; comma and semicolon quote as RFC 4180."""
+    position = 0
+    while position < len(text):
+        end = text.find("\n", position) % (len(text) + 1)
+        if delimiter in (",", ";"):
+            while text.count('"', position, end) % 2 and end < len(text):
+                end = text.find("\n", end + 1) % (len(text) + 1)
+            try:
+                cells = next(csv.reader([text[position:end]], delimiter=delimiter), [])
+            except csv.Error:
+                cells = []  # no row; it states nothing
+        else:
+            cells = text[position:end].split(delimiter)
+        yield position, end, [cell.strip() for cell in cells]
+        position = end + 1
+
+
+def _column_name(header: str) -> str:
+    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
+        return header
+    return re.sub(r"[\W_]+", "_", header.lower()).strip("_")
+
+
+def is_named(title: str, label: str) -> bool:
+    """Whether a declaration means a table: by its title, or by its file name."""
+    return label in (title, f"{title}.csv", f"{title}.tsv")
+
+
+# ---------------------------------------------------------------- texts
+
+
+class Texts:
+    """Decoded texts by digest; what has been hashed or read once is kept.
+
+    `tables` are tables at hand by file name, each with the digest of its source and its text:
+    declarations that name one are held against it even where the certificate does not cite it.
+    `originals` are the digests of sources whose bytes were decoded here, with the spans of their
+    texts that Markdown does not show.
+    """
+
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        tables: Mapping[str, tuple[str, str]] | None = None,
+        originals: Mapping[str, list[tuple[int, int]]] | None = None,
+    ) -> None:
+        self._texts, self.tables, self.originals = texts, tables or {}, originals or {}
+        self._checked: set[str] = set()
+        self._facts: dict[str, FactsFile] = {}
+        self._tables: dict[str, Table] = {}
+
+    def text(self, source: str, record: Mapping[str, str]) -> str:
+        """Give the text of a source; the digest is checked the first time."""
+        digest = record["text_sha256"]
+        text = self._texts.get(digest)
+        if text is None:
+            reject("SOURCE_MISSING", f"sources/{source}", f"no text with the digest {digest}")
+        if digest not in self._checked and digest_of(text) != digest:
+            reject("SOURCE_MISMATCH", f"sources/{source}", "the text has another digest")
+        self._checked.add(digest)
+        return text
+
+    def facts(self, source: str, record: Mapping[str, str]) -> FactsFile:
+        """Read a facts file again, whole."""
+        digest = record["text_sha256"]
+        if digest not in self._facts:
+            self._facts[digest] = read_facts(self.text(source, record), source)
+        return self._facts[digest]
+
+    def table(self, text: str, media_type: str) -> Table:
+        """Read a table again."""
+        if text not in self._tables:
+            self._tables[text] = Table(text, media_type)
+        return self._tables[text]
+
+
+# ---------------------------------------------------------------- decoding
+
+_HIDDEN_MARKDOWN = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<(?P<tag>del|s|strike|script|style|template)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)"
+    r"|~~(?=\S)(?:(?!\n\n).)+?~~"
+    r"|^[ ]{0,3}\[(?://|comment)\]:.*?$",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+NATIVE_DECODERS = ("text", "table", "facts", "markdown", "passages-json")
+"""Decoders that the checker has itself."""
+_DECODERS_BY_ENDING = {
+    **dict.fromkeys((".csv", ".tsv", ".lp", ".facts"), ("text", "table", "facts")),
+    **dict.fromkeys((".txt", ".text"), ("text", "table", "facts", "markdown")),
+    **dict.fromkeys((".md", ".markdown"), ("markdown", "text")),
+    ".json": ("passages-json",),
+}
+"""A name that says its kind is believed."""
+
+
+def normalized(text: str) -> str:
+    """Drop a byte order mark and write every line end as one line feed."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decoded(data: bytes, decoder: str) -> str | None:
+    """Decode a file as a decoder that needs no library does; None where this gives no text."""
+    name = decoder.partition("/")[0]
+    if name not in NATIVE_DECODERS:
+        return None
+    try:
+        text = normalized((gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode())
+        if name == "passages-json":
+            items = json.loads(text)
+            items = items if isinstance(items, list) else [items]
+            parts = [normalized(f"{item['title']}\n{item['text']}") + "\n\n" for item in items]
+            return "".join(parts)
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return _HIDDEN_MARKDOWN.sub("\n\n", text) if name == "markdown" else text
+
+
+def read_folder(path: Path, sources: Mapping[str, Json]) -> Texts:
+    """Take texts from a folder with original files, or decoded texts under any name.
+
+    Every file is hashed; names do not matter. Originals win only through their own digest.
+    """
+    found: dict[str, str] = {}
+    tables: dict[str, tuple[str, str]] = {}
+    originals: dict[str, list[tuple[int, int]]] = {}
+    wanted = {record["text_sha256"] for record in sources.values()}
+    for file in sorted(item for item in path.rglob("*") if item.is_file()):
+        try:
+            data = file.read_bytes()
+        except OSError:
+            continue  # a source that is needed will be missed
+        digest = digest_of(data)
+        endings = [item.lower() for item in file.suffixes if item.lower() != ".gz"]
+        ending = endings[-1] if endings else ""
+        if digest in sources:
+            found.update(_original(file, data, ending, digest, sources[digest], originals))
+        if digest in wanted and digest not in found:
+            try:
+                found[digest] = data.decode()
+            except UnicodeDecodeError:
+                continue  # no text, so nothing is quoted from it
+        text = decoded(data, "table/1") if ending in (".csv", ".tsv") else None
+        if text is not None:
+            tables.setdefault(file.name, (digest, text))
+    return Texts(found, tables, originals)
+
+
+def _original(
+    file: Path,
+    data: bytes,
+    ending: str,
+    digest: str,
+    record: Json,
+    originals: dict[str, list[tuple[int, int]]],
+) -> dict[str, str]:
+    """Decode an original as the certificate says, if the checker knows how."""
+    name, where = record["decoder"].partition("/")[0], f"sources/{digest}"
+    if name not in _DECODERS_BY_ENDING.get(ending, (name,)):
+        reject("SOURCE_MISMATCH", where, f"{file.name} is not read by {record['decoder']}")
+    text = decoded(data, name)
+    if text is None or digest_of(text) != record["text_sha256"]:
+        if name in NATIVE_DECODERS:
+            reject("SOURCE_MISMATCH", where, "the original decodes to another text")
+        return {}
+    is_source = ending in (".md", ".markdown") and name == "text"
+    spans = _HIDDEN_MARKDOWN.finditer(text) if is_source else ()
+    originals[digest] = [item.span() for item in spans]
+    return {record["text_sha256"]: text}

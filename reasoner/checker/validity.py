@@ -1,0 +1,177 @@
+"""How long a proof holds: the days of its statements and policies, and of its tests.
+
+Where the day of the request goes into tests only, and each test changes once as days go by, the
+day of the change is found by bisection; otherwise a proof that reads the day holds on it only.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from .arithmetic import Tree, evaluate
+from .case import Case, interval
+from .format import Json, require
+from .rules import Bindings, Planned, Rule, names_in, ordered
+from .values import TRUE, day_after, read_day, write_value
+from .walk import computed, truth_of
+
+_GROWING = (
+    *("min", "max", "floor", "ceil", "round", "year", "earliest", "latest", "first_day"),
+    *("last_day", "add_days", "add_months", "add_years", "+"),
+)
+_ELAPSED = ("days", "months", "years")
+Days = tuple[datetime.date | None, datetime.date | None]
+NEVER, ALWAYS = datetime.date.min, datetime.date.max
+
+
+def check_validity(case: Case) -> None:
+    """Compare the interval of a proof with that of its leaves, policies and tests."""
+    certificate = case.certificate
+    found: list[tuple[str | None, str | None]] = []
+    if certificate["verdict"] != "ABSTAINED":
+        statements = certificate["statements"].values()
+        records = [record["validity"] for record in statements if "validity" in record]
+        found += [(record["start"], record["end"]) for record in records]
+        found += [interval(record["effective"]) for record in certificate["policies"]]
+        for days in _of_tests(case):
+            found.append(tuple(None if day is None else day.isoformat() for day in days))  # type: ignore[arg-type]  # two
+    start = max((first for first, _ in found if first), default=None)
+    end = min((last for _, last in found if last), default=None)
+    expected = {"start": start, "end": end, "next_change": end}
+    same = certificate["validity"] == expected
+    require(same, "VALIDITY_MISMATCH", "validity", f"the interval of the proof is {expected}")
+
+
+def _of_tests(case: Case) -> list[Days]:
+    day = read_day(case.certificate["valid_on"])
+    if day is None:
+        return []
+    steps = case.certificate["steps"]
+    requests = {step["id"] for step in steps if step["kind"] == "request"}
+    own: Days = (day, day_after(day))
+    found = [own for item in case.certificate["answers"] if item["step"] in requests]
+    for step in steps:
+        if "rule" in step and not requests.isdisjoint(step["premises"]):
+            tests = DayTests(case.rules[step["rule"]], step["bindings"])
+            found.append(tests.days_around(day) or own)
+    return found
+
+
+class DayTests:
+    """The tests of a rule instance that depend on the day.
+
+    `moves` holds for each variable that depends on the day whether it grows (1) or shrinks (-1) as
+    days go by, None if that is not known; `definitions` are computed anew for each day.
+    """
+
+    def __init__(self, rule: Rule, bindings: Bindings) -> None:
+        self.rule, self.bindings = rule, bindings
+        requests = [item for item in rule.body if item.sign == "valid_on/1"]
+        self.days = {
+            item.tree["arguments"][0].get("variable", "")
+            for item in requests
+            if item.kind == "positive"
+        }
+        self.moves: dict[str, int | None] = dict.fromkeys(self.days, 1)
+        self.definitions: list[Planned] = []
+        self.tests: list[Planned] = []
+        others = [item for item in rule.body if item.kind != "comparison"]
+        bound = set[str]().union(*(item.names for item in others if item.kind != "absent"))
+        comparisons = [item for item in rule.body if item.kind == "comparison"]
+        for planned in ordered(comparisons, bound, rule.head_names):
+            tree = planned.literal.tree
+            if self.moves.keys().isdisjoint(planned.literal.names):
+                continue
+            if planned.assigns:
+                is_left = tree["left"].get("variable") == planned.assigns
+                self.moves[planned.assigns] = self.move(tree["right" if is_left else "left"])
+                self.definitions.append(planned)
+            else:
+                self.tests.append(planned)
+        self.goes_further = (
+            "" in self.days
+            or None in self.moves.values()
+            or not rule.head_names.isdisjoint(self.moves)
+            or any(
+                not (item.names | item.inside).isdisjoint(self.moves)
+                for item in others
+                if item.sign != "valid_on/1"
+            )
+        )
+
+    def move(self, tree: Tree) -> int | None:
+        """Tell how a value moves as days go by: 1, -1, 0, or None if that is not known."""
+        if "variable" in tree:
+            return self.moves.get(tree["variable"], 0)
+        if self.moves.keys().isdisjoint(names_in(tree)):
+            return 0
+        name, arguments = tree["operation"], tree["arguments"]
+        inner = [self.move(item) for item in arguments]
+        if None in inner:
+            return None
+        numbers = [move or 0 for move in inner]
+        if name in (*_ELAPSED, "year") and not all(map(self._is_exact, arguments)):
+            return None
+        if name in _ELAPSED:
+            numbers[0] = -numbers[0]
+        elif name == "-":
+            numbers[-1] = -numbers[-1]
+        elif name in ("*", "/"):
+            fixed = 1 if numbers[1] == 0 else 0
+            value = None if numbers[fixed] else evaluate(arguments[fixed], self.bindings)
+            if (name == "/" and not fixed) or value is None or not value[1]:
+                return None
+            if value[0] not in ("number", "quantity"):
+                return None
+            return numbers[1 - fixed] * (1 if value[1] > 0 else -1)
+        elif name not in _GROWING:
+            return None
+        moving = set(numbers) - {0}
+        return moving.pop() if len(moving) == 1 else None
+
+    def _is_exact(self, tree: Tree) -> bool:
+        if not self.moves.keys().isdisjoint(names_in(tree)):
+            return True
+        value = evaluate(tree, self.bindings)
+        return value is None or value[0] != "date" or value[1] == value[2]
+
+    def holds(self, test: Planned, day: datetime.date) -> bool:
+        """Whether a test is true on another day."""
+        term = write_value(("date", day, day))
+        changed = {**self.bindings, **dict.fromkeys(self.days, term)}
+        for planned in self.definitions:
+            value = computed(planned, changed)
+            if value is None:
+                return False
+            changed[planned.assigns] = value
+        return truth_of(test, changed) == TRUE
+
+    def days_around(self, day: datetime.date) -> Days | None:
+        """Give the days around one on which the rule instance holds as it does.
+
+        None where some test may change more than once.
+        """
+        edges: dict[datetime.date, list[datetime.date]] = {NEVER: [], ALWAYS: []}
+        if self.goes_further:
+            return None
+        for test in self.tests:
+            tree: Json = test.literal.tree
+            left, right = self.move(tree["left"]), self.move(tree["right"])
+            if left is None or right is None or tree["operator"] in ("=", "!="):
+                return None
+            if tree["operator"] in (">", ">="):
+                left, right = right, left
+            if not (left <= 0 <= right or right <= 0 <= left):
+                return None
+            limit = NEVER if left <= 0 <= right else ALWAYS
+            if self.holds(test, limit):
+                continue
+            near, far = day.toordinal(), limit.toordinal()
+            while abs(far - near) > 1:
+                middle = (near + far) // 2
+                if self.holds(test, datetime.date.fromordinal(middle)):
+                    near = middle
+                else:
+                    far = middle
+            edges[limit].append(datetime.date.fromordinal(near + (limit == ALWAYS)))
+        return max(edges[NEVER], default=None), min(edges[ALWAYS], default=None)

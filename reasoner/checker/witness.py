@@ -1,0 +1,343 @@
+"""The witness: calls with their complete answers, from which it follows what is absent.
+
+For every demand each rule is walked over the answers; every call made on the way must be covered,
+and every head arrived at must be among the answers. Lookups are read again from their sources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .arithmetic import aggregate_value, evaluate
+from .case import Case
+from .format import Json, reject, require
+from .language import Unreadable, write
+from .policy import identity_rule
+from .rules import (
+    NEVER_RENAMED,
+    PRELUDE_HEADS,
+    PRELUDE_SHA256,
+    Arguments,
+    Bindings,
+    Ground,
+    Literal,
+    Planned,
+    Rule,
+    agrees,
+    arguments,
+    read_atom,
+    write_call,
+)
+from .values import (
+    FALSE,
+    TRUE,
+    UNDETERMINED,
+    UNKNOWN,
+    Value,
+    compare,
+    value_of,
+    write_value,
+)
+from .walk import Answers, Outcomes, Rows, Task, computed, truth_of, walk
+
+_ALWAYS_CLOSED = ("valid_on/1", "stated_in/2")
+
+
+@dataclass(slots=True)
+class Call:
+    """A call: a pattern with its complete answers."""
+
+    sign: str
+    pattern: Arguments
+    answers: Rows
+    basis: str
+    where: str
+    is_used: bool = False
+
+    @property
+    def rows(self) -> set[Arguments]:
+        """The answers."""
+        return set(self.answers.of(self.sign))
+
+
+class Witness:
+    """The calls of a certificate, as the steps and the verdict read them.
+
+    `masked` are contested atoms, `undetermined` the texts of tests that came out so. `reading`
+    collects calls that are read; `reads` those that each demand reads, `closed_reads` those that
+    absences and aggregates read.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.calls: dict[str, dict[tuple[int, ...], dict[Arguments, Call]]] = {}
+        self.masked: set[Ground] = set()
+        self.undetermined: set[str] = set()
+        self.where = ""
+        self.reading: dict[Ground, None] = {}
+        self.closed_reads: dict[Ground, None] = {}
+        self.closed_used: set[str] = set()
+        self._reads: dict[Ground, list[Ground]] = {}
+        self._closed: dict[str, bool] = {}
+        self._unknown_signs: set[str] = set()
+        self._lacking: dict[str, bool] = {}
+        given = case.certificate["witness"]
+        for index, conflict in enumerate(given["contested"]):
+            two = len(conflict["sides"]) == 2
+            require(two, "STRUCTURE", f"witness/contested/{index}", "a conflict has two sides")
+            for item in conflict["sides"]:
+                self.masked.add(case.ground(item["atom"], "witness/contested"))
+        self.demands, self.lookups = (
+            self._read_calls(given[name], f"witness/{name}") for name in ("demands", "lookups")
+        )
+        for demand in self.demands:
+            if demand.sign not in case.by_head and demand.sign not in NEVER_RENAMED:
+                # A stored predicate is demanded where entities have other names.
+                case.by_head[demand.sign] = [identity_rule(demand.sign)]
+        for sign, groups in self.calls.items():  # the closest call covers first
+            closest = sorted(groups, key=lambda bound: (-len(bound), bound))
+            self.calls[sign] = {bound: groups[bound] for bound in closest}
+        if not PRELUDE_HEADS.isdisjoint(self.calls):
+            digests = [record["digest"] for record in case.certificate["policies"]]
+            known = PRELUDE_SHA256 in digests
+            require(known, "WITNESS_INCOMPLETE", "policies", "the witness needs the prelude")
+
+    def _read_calls(self, records: list[Json], where: str) -> list[Call]:
+        patterns = [record["pattern"] for record in records]
+        if patterns != sorted(set(patterns)):
+            reject("NOT_CANONICAL", where, "patterns are not sorted, or repeated")
+        return [self._read_call(item, f"{where}/{at}") for at, item in enumerate(records)]
+
+    def _read_call(self, record: Json, where: str) -> Call:
+        try:
+            sign, pattern, _ = read_atom(record["pattern"])
+        except Unreadable as error:
+            reject("STRUCTURE", where, f"the pattern cannot be read: {error}")
+        written = write_call(sign, pattern)
+        require(written == record["pattern"], "NOT_CANONICAL", where, f"the pattern is {written}")
+        call = Call(sign, pattern, Rows(), record.get("basis", ""), where)
+        certain = [answer["atom"] for answer in record["answers"]]
+        possible = record.get("possible", [])
+        for texts in (certain, possible):
+            if texts != sorted(set(texts)):
+                reject("NOT_CANONICAL", where, "the answers are not sorted, or repeated")
+        bound = tuple(i for i, item in enumerate(pattern) if item is not None)
+        group = self.calls.setdefault(sign, {}).setdefault(bound, {})
+        other = group.setdefault(tuple(pattern[i] for i in bound), call)
+        call.answers = other.answers  # a predicate with rules and facts: both answer together
+        for text, sure in [(text, True) for text in certain] + [(text, False) for text in possible]:
+            row_sign, row = self.case.ground(text, where, unknown=not sure)
+            if UNKNOWN in row:
+                self._unknown_signs.add(sign)
+            if row_sign != sign or not agrees(pattern, row):
+                reject("WITNESS_UNPROVED", where, f"{text} is no answer to {written}")
+            call.answers.add(sign, row, certain=sure)
+        return call
+
+    # ------------------------------------------------------------ reading answers
+
+    def covering(self, sign: str, args: Arguments) -> Call | None:
+        """Give the call that covers a call, if one does, and note that it is read."""
+        for bound, group in self.calls.get(sign, {}).items():
+            call = group.get(tuple([args[i] for i in bound]))
+            if call is not None:
+                call.is_used = True
+                self.reading[call.sign, call.pattern] = None
+                return call
+        return None
+
+    def rows(self, sign: str, args: Arguments, *, positive: bool = False) -> Answers:
+        """Give the answers to a call, each with whether it is certain.
+
+        What contested rows support is not certain, but they are not absent either. A call with a
+        value that nobody knows has no answers; what lacks them for that is not certain.
+        """
+        if UNKNOWN in args:
+            return []
+        call = self.covering(sign, args)
+        if call is None:
+            reject("WITNESS_INCOMPLETE", self.where, f"no call covers {write_call(sign, args)}")
+        certain = call.answers.of(sign)
+        return [
+            (row, certain[row] and not (positive and self.is_masked(sign, row)))
+            for row in call.answers.matching(sign, args)
+        ]
+
+    def is_masked(self, sign: str, row: Arguments) -> bool:
+        """Whether an atom is contested, also where it names its statement."""
+        if self.masked and len(row) == 3 and str(row[2]).startswith('"st:'):
+            sign, row = f"{sign[:-1]}2", row[:2]
+        return (sign, row) in self.masked
+
+    def is_lacking(self, sign: str) -> bool:
+        """Whether a predicate may have answers that nobody could find, for want of a value."""
+        if sign not in self._lacking:
+            below = self._below(sign) if self._unknown_signs else ()
+            self._lacking[sign] = not self._unknown_signs.isdisjoint(below)
+        return self._lacking[sign]
+
+    def _below(self, sign: str) -> list[str]:
+        """Give a predicate and all that its rules use, over any number of rules."""
+        found = [sign]
+        for current in found:  # grows meanwhile
+            for policy in self.case.policies:
+                found += sorted(policy.uses.get(current, set()) - set(found))
+        return found
+
+    def is_closed(self, sign: str) -> bool:
+        """Whether a predicate is closed: declared, or derived from closed predicates only."""
+        if sign not in self._closed:
+            declared = set[str]().union(*(policy.closed for policy in self.case.policies))
+            derived = set[str]().union(*(policy.uses for policy in self.case.policies))
+            below = self._below(sign)
+            self.closed_used |= declared & set(below)
+            known = (*declared, *derived, *_ALWAYS_CLOSED)
+            # Names alike are found only where asked for.
+            self._closed[sign] = sign != "same_name/2" and all(item in known for item in below)
+        return self._closed[sign]
+
+    # ------------------------------------------------------------ walking bodies
+
+    def read(self, _: Task, sign: str, args: Arguments) -> Answers:
+        """Read the rows of an atom of a body."""
+        return self.rows(sign, args, positive=True)
+
+    def test(self, planned: Planned, bindings: Bindings) -> Outcomes:
+        """Check or compute a literal that is no atom.
+
+        Nothing is absent because of contested rows: where there are any, an absence holds only if
+        the call has no row, and aggregates count them.
+        """
+        literal = planned.literal
+        if literal.kind == "absent":
+            rows = list(self.rows(literal.sign, arguments(literal.tree, bindings)))
+            if any(sure or self.masked for _, sure in rows):
+                return []
+            return [(bindings, not rows and not self.is_lacking(literal.sign))]
+        value: str | None = None
+        if literal.kind == "aggregate":
+            truth, total = self._aggregated(planned, bindings)
+            value = None if total is None else write_value(total)
+        elif planned.assigns:
+            value = computed(planned, bindings)
+            truth = UNDETERMINED if value is None else TRUE
+        else:
+            truth = truth_of(planned, bindings)
+        if truth == UNDETERMINED:
+            self.undetermined.add(literal.text(bindings))
+        if planned.assigns:
+            bindings = {**bindings, planned.assigns: UNKNOWN if value is None else value}
+        return [] if truth == FALSE else [(bindings, truth == TRUE)]
+
+    def _aggregated(self, planned: Planned, bindings: Bindings) -> tuple[str, Value | None]:
+        """Compute an aggregate over complete answers, and whether it is as the body says."""
+        tree = planned.literal.tree
+        start = {name: bindings[name] for name in planned.shared}
+        tuples, certain = set[tuple[str, ...]](), True
+        for done in walk(
+            [Task(None, ("", ()), planned.inner, 0, start)],
+            lambda _, sign, args: self.rows(sign, args),
+            self.test,
+        ):
+            certain = certain and done.certain
+            tuples.add(tuple(write(term, done.bindings) for term in tree["terms"]))
+        if not certain or any(map(self.is_lacking, planned.literal.signs())):
+            return UNDETERMINED, None
+        values = [value_of(row[0]) for row in sorted(tuples)]
+        value = aggregate_value(tree["function"], values)
+        if value is None or planned.assigns:
+            return (UNDETERMINED if value is None else TRUE), value
+        result = evaluate(tree["result"], bindings)
+        return UNDETERMINED if result is None else compare(tree["operator"], result, value), value
+
+    def check_closed(
+        self, rule: Rule, literal: Literal, bindings: Bindings, text: str, where: str
+    ) -> None:
+        """Check an absence or an aggregate that a step claims."""
+        for sign in literal.signs():
+            if not self.is_closed(sign):
+                reject("NOT_CLOSED", where, f"{text} reads {sign}, which is not closed")
+        self.reading, self.where = self.closed_reads, where
+        if literal.kind == "absent":
+            rows = self.rows(literal.sign, arguments(literal.tree, bindings))
+            require(not rows, "COMPARISON", where, f"{text} fails: the witness has an answer")
+            return
+        planned = next(item for item in rule.plan(rule.variables) if item.literal is literal)
+        truth, value = self._aggregated(planned, bindings)
+        shown = "" if value is None else f": the aggregate is {write_value(value)}"
+        require(truth == TRUE, "COMPARISON", where, f"{text} is {truth}{shown}")
+
+    # ------------------------------------------------------------ completeness
+
+    def check_calls(self) -> None:
+        """Walk the rules of every demand, and read every lookup again."""
+        case = self.case
+        demanded = {demand.sign for demand in self.demands}
+        looked_up = {(lookup.sign, lookup.pattern) for lookup in self.lookups}
+        for call in (*self.demands, *self.lookups):
+            # Whatever a call is said to rest on: the facts files that are at hand answer it, too.
+            for file in case.facts_files().values():
+                if not call.rows.issuperset(file.rows.matching(call.sign, call.pattern)):
+                    reject("LOOKUP_MISMATCH", call.where, "the facts hold more rows")
+        for demand in self.demands:
+            if (demand.sign, demand.pattern) in looked_up or demand.sign in PRELUDE_HEADS:
+                continue
+            if not any(demand.sign in policy.uses for policy in case.policies):
+                message = f"{demand.sign} is stored; expected a lookup beside the demand"
+                reject("WITNESS_INCOMPLETE", demand.where, message)
+            if case.texts is None or any(lookup.basis != "facts" for lookup in self.lookups):
+                case.trust(f"that {demand.sign} is concluded by rules only, and stated nowhere")
+        for demand in self.demands:
+            self._check_demand(demand)
+        renamed = self._is_stored("same_as/2") or any(
+            atom.startswith("same_as(") for atom in case.atoms.values()
+        )
+        for lookup in self.lookups:
+            carried = renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
+            if lookup.sign not in demanded and (carried or lookup.sign in case.by_head):
+                message = f"rules conclude {lookup.sign} too; expected a demand"
+                reject("WITNESS_INCOMPLETE", lookup.where, message)
+        self._check_no_open_lookup()
+        if self.demands or self.lookups:
+            counts = f"{len(self.demands)} demands and {len(self.lookups)} lookups"
+            case.checked.append(f"{counts} are complete")
+
+    def _is_stored(self, sign: str) -> bool:
+        """Whether a lookup or a facts file that is at hand gives rows of a predicate."""
+        return any(lookup.sign == sign and lookup.rows for lookup in self.lookups) or any(
+            file.rows.of(sign) for file in self.case.facts_files().values()
+        )
+
+    def _check_demand(self, demand: Call) -> None:
+        rows, self.reading, self.where = demand.answers.of(demand.sign), {}, demand.where
+        for task in walk(tasks_of(self.case, demand.sign, demand.pattern), self.read, self.test):
+            assert task.rule is not None, "the body of a demand is that of a rule"
+            head = arguments(task.rule.head, task.bindings)
+            sure = task.certain and not self.is_masked(demand.sign, head)
+            if not rows.get(head, False) and (sure or head not in rows):
+                atom = write_call(demand.sign, head)
+                message = f"rule {task.rule.id} gives {atom}, which is not among the answers"
+                reject("WITNESS_INCOMPLETE", demand.where, message)
+        self._reads[demand.sign, demand.pattern] = list(self.reading)
+
+    def _check_no_open_lookup(self) -> None:
+        """Reject absences that rest on what is merely not in a knowledge base."""
+        reached = dict(self.closed_reads)
+        waiting = list(reached)
+        for call in waiting:  # grows meanwhile
+            waiting += [item for item in self._reads.get(call, ()) if item not in reached]
+            reached.update(dict.fromkeys(waiting))
+        for lookup in self.lookups:
+            if (lookup.sign, lookup.pattern) in reached and lookup.basis == "knowledge":
+                named = lookup.sign == "same_as/2"  # names that a knowledge base does not have
+                require(named, "NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
+
+
+def tasks_of(case: Case, sign: str, pattern: Arguments) -> list[Task]:
+    """Give a body to walk for each rule that may answer a call."""
+    tasks = []
+    for rule in case.answering(sign, pattern):
+        bindings = rule.called(pattern)
+        if bindings is not None:
+            tasks.append(Task(rule, (sign, pattern), rule.plan(bindings), 0, bindings))
+    return tasks
