@@ -28,7 +28,6 @@ from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
 from .inquiry import Inquiry
-from .missing import Missing
 from .naming import by_entity
 from .openness import Openness
 from .precision import most_precise
@@ -100,7 +99,7 @@ def decide(
     assumed = [Fact(atom, "assumed") for atom in sorted(set(request.assumptions), key=str)]
     if assumed:
         facts = facts.with_facts(assumed)
-    declared = _declarations(request.goal, policy, sources)
+    declared = declarations(request.goal, policy, sources)
     if declared:
         facts = facts.with_facts(declared)
     inquiry = Inquiry(
@@ -117,58 +116,13 @@ def decide(
     return _checked(case.decide(), case)
 
 
-def presume(
-    goal: Atom,
-    *,
-    policy: Policy,
-    facts: FactBase,
-    sources: Sources,
-    valid_on: datetime.date | None,
-    budget: Budget = UNLIMITED,
-) -> tuple[Verdict, AbstentionCode | None, tuple[OpenRequirement, ...]]:
-    """Give the verdict on a ground goal without a certificate: to explain, never to answer.
-
-    Conflicts are not looked for.
-    """
-    declared = _declarations(goal, policy, sources)
-    if declared:
-        facts = facts.with_facts(declared)
-    inquiry = Inquiry(goal, policy, facts, sources, valid_on, "linear", budget)
-    part = inquiry.slice(goal)
-    if goal in part.answers:
-        return Verdict.CERTIFIED, None, ()
-    opposite = goal.complement
-    if inquiry.is_defined(opposite.signature) and opposite in inquiry.slice(opposite).answers:
-        return Verdict.REFUTED, None, ()
-    if not part.complete:
-        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
-    try:
-        missing = Openness(inquiry, part).missing(goal)
-    except NotCovered:
-        return Verdict.ABSTAINED, AbstentionCode.BUDGET, ()
-    requirements = tuple(
-        write_requirement(item, facts=facts, sources=sources, valid_on=valid_on) for item in missing
-    )
-    return Verdict.ABSTAINED, first_code(tuple(item.code for item in requirements)), requirements
-
-
-def _declarations(goal: Atom, policy: Policy, sources: Sources) -> list[Fact]:
+def declarations(goal: Atom, policy: Policy, sources: Sources) -> list[Fact]:
     """Give, as facts, which classes are declared disjoint, and whether a goal has one value."""
     atoms = [Atom("disjoint", pair) for pair in sorted(sources.disjoint.union(policy.disjoint))]
     functional = sources.functional.union(policy.functional)
     if goal.is_ground and len(goal.arguments) == 2 and goal.predicate in functional:
         atoms.append(Atom("functional", (goal.predicate,)))
     return [Fact(atom, "declared") for atom in atoms]
-
-
-def presume_requirement(inquiry: Inquiry, atom: Atom, rule: str) -> OpenRequirement:
-    """Write an atom as an open requirement of a rule: to explain, never to answer."""
-    return write_requirement(
-        Missing(atom, rule),
-        facts=inquiry.facts,
-        sources=inquiry.sources,
-        valid_on=inquiry.valid_on,
-    )
 
 
 def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -> Decision:

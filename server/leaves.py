@@ -11,10 +11,11 @@ from proofweave.v1 import reasoning_pb2 as pb
 
 from reasoner.atom import Atom
 from reasoner.bodies import without_statement
-from reasoner.decide import Decision, presume
+from reasoner.decide import Decision
 from reasoner.evaluate import Budget
 from reasoner.facts import FactBase
 from reasoner.policy import parse_atom
+from reasoner.presume import presume
 from reasoner.retraction import Retraction
 from reasoner.verdict import AbstentionCode, OpenRequirement, Verdict
 

@@ -101,7 +101,9 @@ def test_the_checker_holds_retractions_against_the_proof(
     assert examine(certificate).valid
     del certificate["retractions"]
     if retractions is not None:
-        entries = [{"statement": f"st:{number:032x}", "atom": a} for number, a in enumerate(retractions)]
+        entries = [
+            {"statement": f"st:{number:032}", "atom": a} for number, a in enumerate(retractions)
+        ]
         if len(set(retractions)) < len(retractions):
             entries = [entries[0]] * 2
         certificate["retractions"] = entries

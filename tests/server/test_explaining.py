@@ -544,3 +544,34 @@ def test_derivations_from_the_same_leaves_are_one_support(supplied: Live) -> Non
     assert [response.WhichOneof("content") for response in responses] == ["support", "end"]
     assert [leaf.atom for leaf in responses[0].support.leaves] == ["a(1)", "b(1)"]
     assert responses[1].end.complete
+
+
+# ---- questions, and callers who leave
+
+
+def test_a_decision_on_a_question_is_proved_again(supplied: Live) -> None:
+    request = pb.AskQuestionRequest(
+        question="What is the liability cover of Acme GmbH?", valid_on="2026-03-01"
+    )
+    (reading,) = supplied.services.reasoning.AskQuestion(request).readings
+    assert reading.decision.verdict == common_pb2.VERDICT_CERTIFIED
+    name = statement_id(supplied, "liability_cover")
+    _, (one,) = dependents(supplied, name)
+    assert one.outcome == certificate_pb2.OUTCOME_FALLS
+    assert one.verdict == common_pb2.VERDICT_ABSTAINED
+
+
+def test_a_caller_who_leaves_ends_the_work(supplied: Live) -> None:
+    for number in range(3):
+        prove(supplied, f'insured("Nobody {number}")')
+    subject = certificate_pb2.StreamDependentsRequest(subject="policies/onboarding", recheck=True)
+    stream = supplied.services.certificate.StreamDependents(subject)
+    assert next(stream).start.count == 3
+    stream.cancel()
+    with pytest.raises(grpc.RpcError) as caught:
+        list(stream)
+    assert caught.value.code() is grpc.StatusCode.CANCELLED
+    with pytest.raises(grpc.RpcError) as caught:
+        list(supplied.services.certificate.StreamDependents(subject, timeout=0.000_001))
+    assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert prove(supplied).verdict == common_pb2.VERDICT_CERTIFIED, "the server goes on"

@@ -24,14 +24,9 @@ FACTS = 'born(zoë, @date("2008-06-01")). paid(zoë, 7). paid(zoë, 3). other(1)
 )
 
 
-def compare(
-    first: pb.Standpoint, second: pb.Standpoint, **fields: str
-) -> pb.CompareVerdictsResponse:
+def compare(first: pb.Standpoint, second: pb.Standpoint) -> pb.CompareVerdictsResponse:
     """Compare two standpoints on membership."""
-    goal = pb.Goal(
-        goal='member("Zoë")',
-        **{"policy_text": RULES, "facts_text": FACTS, "valid_on": "2026-07-01", **fields},
-    )
+    goal = pb.Goal(goal='member("Zoë")', policy_text=RULES, facts_text=FACTS, valid_on="2026-07-01")
     request = pb.CompareVerdictsRequest(goal=goal, first=first, second=second)
     return compare_files(request, Settings())
 

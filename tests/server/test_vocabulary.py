@@ -120,7 +120,8 @@ def emitted(example: Live, tmp_path_factory: pytest.TempPathFactory) -> set[str]
                 b'"question":null,', b'"question":"Q?",', 1
             )
             form = form.replace(b'"understood_as":null,', b'"understood_as":"Q",', 1)
-            digest = base.record_verdict(form, {"requester": "ada"}).digest
+            receipt = {"requester": "ada", "hypothetical": True}
+            digest = base.record_verdict(form, receipt).digest
         base.record_sign_off(digest, {"reviewer": "eve"})
         found |= terms_in(base.rdf().n_quads())
     with RdfProjection(None, "urn:kb:/") as projection:
