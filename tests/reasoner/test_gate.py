@@ -8,6 +8,7 @@ import pytest
 from golden import decide_case, golden_cases, load
 
 from reasoner import verify
+from reasoner.checker.policy import read_policy
 from reasoner.clause import render_clause
 from reasoner.errors import PolicyRejected
 from reasoner.policy import parse_policy
@@ -64,7 +65,7 @@ def test_a_wrong_gate_is_an_error_that_says_where(declaration: str, said: str) -
 def test_the_verifier_reads_the_same_gated_rules() -> None:
     text = POLICY + 'applies_under(-insured/1, activity, "Übersee\\" x").\n'
     clauses = parse_policy(text, name="p").clauses
-    rules = verify.read_policy(text).rules
+    rules = read_policy(text).rules
     assert {name: rule.text for name, rule in rules.items()} == {c.id: c.text for c in clauses}
     assert [len(rule.body) for rule in rules.values()] == [len(c.body) for c in clauses]
 
