@@ -27,7 +27,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $(STAMP)
 
 lock:  ## pin all dependencies with hashes; needs uv
-	uv pip compile pyproject.toml --group dev --extra llm --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --group dev --extra llm --extra embeddings --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --no-annotate -o requirements.lock
 
 stubs: $(STAMP)  ## regenerate the gRPC stubs beside the protos
