@@ -38,12 +38,15 @@ class ClosedSlice:
         assert found is not None, "a derived atom has a certificate"
         return self._proof(atom, found.steps)
 
-    def trail(self, atom: Atom) -> Proof | None:
-        """Give the recorded derivation of an atom, not made minimal."""
+    def trail(self, atom: Atom, seen: bytearray) -> Proof | None:
+        """Give the recorded derivation of an atom, not made minimal, without the atoms `seen`.
+
+        These are those of the trails before it, so that all trails together are linear.
+        """
         number = self.names.number(atom)
         if number is None or not self.firing.derived[number]:
             return None
-        return self._proof(atom, trace(self.program, self.firing, number))
+        return self._proof(atom, trace(self.program, self.firing, number, seen=seen))
 
     def _proof(self, atom: Atom, steps: Iterable[tuple[int, int]]) -> Proof:
         atoms, origins = self.names.atoms, self.names.origins
