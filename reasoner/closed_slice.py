@@ -73,10 +73,19 @@ def close_slice(
     return ClosedSlice(part, program, names, close(program, engine=engine))
 
 
-def uncertain_rows(part: Slice, closed: ClosedSlice) -> frozenset[Atom]:
-    """Give the answers of calls that hold only if something undetermined does."""
-    if all(instance.is_certain for instance in part.instances):
+def is_certain(part: Slice) -> bool:
+    """Whether nothing in a slice is undetermined."""
+    return all(instance.is_certain for instance in part.instances)
+
+
+def uncertain_rows(part: Slice, closed: ClosedSlice | None = None) -> frozenset[Atom]:
+    """Give the answers of calls that hold only if something undetermined does.
+
+    `closed` is the slice closed, where that is at hand.
+    """
+    if is_certain(part):
         return frozenset()
+    closed = closed or close_slice(part)
     return frozenset(
         row for call in part.demands for row in call.answers if not closed.derives(row)
     )
