@@ -9,6 +9,8 @@ from .case import Case
 from .format import CODES, Json, Rejected, reject, require
 from .language import Unreadable
 from .rules import (
+    DECIDED_BY_ORDER,
+    PRELUDE_HEADS,
     Arguments,
     Bindings,
     Planned,
@@ -210,15 +212,25 @@ def _check_refused(
             None in pair or pair[0] == pair[1] for pair in zip(pattern, row, strict=True)
         )
 
+    def may_refuse(task: Task, other: str) -> bool:
+        """Whether an atom that rules or the order of values decide is about what is open."""
+        concluded = other not in PRELUDE_HEADS and any(other in p.uses for p in case.policies)
+        if other not in DECIDED_BY_ORDER and not concluded:
+            return False
+        names = task.plan[task.at].literal.names & task.bindings.keys()
+        return any(names & names_in(tree) and given(tree, task.bindings) for tree in parts)
+
     def read(task: Task, other: str, args: Arguments) -> Answers:
         nonlocal is_refused, is_unseen, is_partial, budget
+        is_asked = may_refuse(task, other)
         entry = [row for _, row in task.read if other == "stated_by/4" and args[0] in row]
         if is_refused or budget < 0 or witness.covering(other, args) is None:
-            is_partial, is_unseen = True, is_unseen or budget < 0 or bool(entry)
+            is_partial, is_unseen = True, is_unseen or budget < 0 or bool(entry) or is_asked
             return [(args, True)] if budget >= 0 and not is_refused else []
         rows = [pair for pair in witness.rows(other, args) if pair[1]]
         budget -= len(rows)
-        is_refused = is_refused or bool(entry and not rows)  # stated in another kind of document
+        # Stated in another kind of document, of another class, or what no rule concludes of it.
+        is_refused = is_refused or (not rows and (bool(entry) or is_asked))
         return rows or [(args, True)]
 
     def test(planned: Planned, bindings: Bindings) -> Outcomes:

@@ -49,6 +49,8 @@ VALUE_RULES = {
 """Rules by which one value of a dimension excludes another: text and sentence, by their names."""
 COMPLETE_ORDER = frozenset(("may_coincide/2", "in_taxonomy/1"))
 """What is closed because taxonomies and names are complete for meets (as the request has them)."""
+DECIDED_BY_ORDER = COMPLETE_ORDER | {"under/2", "told_apart/2", "told_disjoint/2"}
+"""What the order of values decides: where it refuses a value, another value is asked for."""
 DECLARATIONS = frozenset(("functional/1", "disjoint/2"))
 """What declarations say."""
 NEVER_RENAMED = frozenset(

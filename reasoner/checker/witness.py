@@ -6,18 +6,20 @@ and every head arrived at must be among the answers. Lookups are read again from
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .arithmetic import aggregate_value, evaluate
 from .case import Case
 from .format import Json, reject, require
 from .language import Unreadable, write
-from .policy import identity_rule
+from .policy import identity_rule, value_rule
 from .rules import (
     COMPLETE_ORDER,
     NEVER_RENAMED,
     PRELUDE_HEADS,
     PRELUDE_SHA256,
+    VALUE_RULES,
     Arguments,
     Bindings,
     Ground,
@@ -92,6 +94,10 @@ class Witness:
         self.demands, self.lookups = (
             self._read_calls(given[name], f"witness/{name}") for name in ("demands", "lookups")
         )
+        for rule in self._value_rules():
+            rules = case.by_head.setdefault(rule.sign, [])
+            if all(rule.id != other.id for other in rules):
+                rules.append(rule)
         for demand in self.demands:
             if demand.sign not in case.by_head and demand.sign not in NEVER_RENAMED:
                 # A stored predicate is demanded where entities have other names.
@@ -103,6 +109,28 @@ class Witness:
             digests = [record["digest"] for record in case.certificate["policies"]]
             known = PRELUDE_SHA256 in digests
             require(known, "WITNESS_INCOMPLETE", "policies", "the witness needs the prelude")
+
+    def _value_rules(self) -> Iterator[Rule]:
+        """Give the rules by which one value excludes another, where the goal is such a denial.
+
+        They are in force where a policy declares it, or a call shows that it is declared.
+        """
+        case, sign = self.case, self.case.goal_sign
+        if not (case.is_ground and sign.startswith("-") and sign.endswith("/2")):
+            return
+        dimension = sign[1:].removesuffix("/2")
+        asked = (write({"text": dimension}),)
+        functional = any(dimension in policy.functional for policy in case.policies)
+        functional |= any(
+            item.sign == "functional/1" and item.rows == {asked} for item in self.lookups
+        )
+        disjoint = any(policy.disjoint for policy in case.policies) or any(
+            item.sign == "told_disjoint/2" and item.pattern[1] == case.goal[1]
+            for item in self.demands
+        )
+        for name in VALUE_RULES:
+            if disjoint if name.startswith("prelude.disjoint") else functional:
+                yield value_rule(f"{name}{dimension}/2")
 
     def _read_calls(self, records: list[Json], where: str) -> list[Call]:
         patterns = [record["pattern"] for record in records]
@@ -308,7 +336,10 @@ class Witness:
         for demand in self.demands:
             if (demand.sign, demand.pattern) in looked_up or demand.sign in PRELUDE_HEADS:
                 continue
-            if not any(demand.sign in policy.uses for policy in case.policies):
+            concluded = any(
+                rule.id.startswith(tuple(VALUE_RULES)) for rule in case.by_head[demand.sign]
+            )
+            if not concluded and not any(demand.sign in p.uses for p in case.policies):
                 message = f"{demand.sign} is stored; expected a lookup beside the demand"
                 reject("WITNESS_INCOMPLETE", demand.where, message)
             if case.texts is None or any(lookup.basis != "facts" for lookup in self.lookups):
