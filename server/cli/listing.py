@@ -206,27 +206,32 @@ def every_document(
 
 
 def document_digest(services: Services, text: str, *, at: str = "") -> str:
-    """Give the digest of a document by its digest, the beginning of it, or its file name.
+    """Give the digest of a document by its digest, the beginning of it, its file name or title.
 
     Raises RequestRejected where several are so called, or none.
     """
     digits = text.rpartition("/")[2]
     if len(digits) == 64:
         return digits
+    known = tuple(every_document(services, at=at))
     found = [
         document
-        for document in every_document(services, at=at)
+        for document in known
         if text == document.file_name
         or (len(digits) >= 8 and document.source_sha256.startswith(digits))
-    ]
+    ] or [document for document in known if text == document.title]
     if len(found) != 1:
         digests = ", ".join(document.source_sha256[:16] for document in found)
         what = (
             f"{len(found)} documents are called {text!r}: {digests}"
             if found
-            else (f"there is no document {text!r}")
+            else f"there is no document {text!r}"
         )
-        raise RequestRejected(f"{what}; expected a digest, 8 digits of it, or a file name")
+        names = {name for one in known for name in (one.file_name, one.title)}
+        near = "" if found else nearest(text, names)
+        raise RequestRejected(
+            f"{what}; expected a digest, 8 digits of it, a file name or a title{near}"
+        )
     return found[0].source_sha256
 
 
