@@ -20,7 +20,7 @@ $(STAMP): requirements.lock pyproject.toml
 	  { echo "Proofweave needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) -V 2>&1`. Set PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
 	  { echo "$(PYTHON) cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 1; }
-	@echo "Setting up $(VENV): about 100 packages, one to three minutes, once."
+	@echo "Setting up $(VENV): about 130 packages, one to three minutes, once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

@@ -84,14 +84,23 @@ def quoted_sources(data: bytes) -> dict[str, Json]:
 
 
 def verify_stored(
-    base: Reading, data: bytes, *, expect_policy: str | None, expect_goal: str | None
+    base: Reading,
+    data: bytes,
+    *,
+    expect_policy: str | None,
+    expect_goal: str | None,
+    expect_day: str | None = None,
 ) -> Report:
     """Examine a certificate with the sources of a knowledge base.
 
     One that rests on an erased source is rejected as `ERASED`: nobody can check it any more.
     """
     report = verify_bytes(
-        data, stored_texts(base, data), expect_policy=expect_policy, expect_goal=expect_goal
+        data,
+        stored_texts(base, data),
+        expect_policy=expect_policy,
+        expect_goal=expect_goal,
+        expect_day=expect_day,
     )
     if report.valid or report.rejection == "SOURCE_MISSING":
         for digest, source in sorted(quoted_sources(data).items()):

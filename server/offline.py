@@ -147,6 +147,7 @@ def verify_file(
     kb: Path | None,
     expect_policy: str,
     expect_goal: str,
+    expect_day: str = "",
 ) -> Report:
     """Check a certificate file with the independent checker.
 
@@ -156,12 +157,12 @@ def verify_file(
         data = file.read_bytes()
     except OSError as error:
         raise RequestRejected(f"{str(file)!r} cannot be read: {error.strerror}") from error
-    policy, goal = expect_policy or None, expect_goal or None
+    policy, goal, day = expect_policy or None, expect_goal or None, expect_day or None
     if kb is not None and sources is None:
         with KnowledgeBase.open(kb) as base:
-            return verify_stored(base, data, expect_policy=policy, expect_goal=goal)
+            return verify_stored(base, data, expect_policy=policy, expect_goal=goal, expect_day=day)
     texts = _texts(data, sources=sources, kb=kb)
-    return verify_bytes(data, texts, expect_policy=policy, expect_goal=goal)
+    return verify_bytes(data, texts, expect_policy=policy, expect_goal=goal, expect_day=day)
 
 
 def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:

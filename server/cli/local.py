@@ -117,19 +117,31 @@ def verify(
     expect_goal: Annotated[
         str, typer.Option("--expect-goal", metavar="ATOM", help="The goal it must prove.")
     ] = "",
+    expect_day: Annotated[
+        str, typer.Option("--expect-day", metavar="DATE", help="The day it must be for.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Check a certificate with the independent checker; exit code 5 where it is rejected.
+
+    An abstention that holds is valid, too: the first line says which verdict it is.
 
     \b
     Examples:
       proofweave verify proof.json --sources documents/
       proofweave verify proof.json --kb kb --expect-goal 'eligible("Acme GmbH")' --json
     """
-    from ..offline import verify_file  # loads the checker
+    from reasoner.checker.report import report_text  # the checker loads only here
+
+    from ..offline import verify_file
 
     report = verify_file(
-        certificate, sources=sources, kb=kb, expect_policy=expect_policy, expect_goal=expect_goal
+        certificate,
+        sources=sources,
+        kb=kb,
+        expect_policy=expect_policy,
+        expect_goal=expect_goal,
+        expect_day=expect_day,
     )
     if as_json:
         print_json(
@@ -147,21 +159,11 @@ def verify(
             }
         )
     else:
+        first, _, rest = report_text(report).rstrip("\n").partition("\n")
         out = console()
-        if report.valid:
-            out.print("accepted", style="bold green")
-        else:
-            out.print(
-                f"rejected: {report.rejection} at {report.where or 'top'}: {report.message}",
-                style="bold red",
-            )
-        for label, lines in (
-            ("checked", report.checked),
-            ("trusted", report.trusted),
-            ("not given", report.not_given),
-        ):
-            for line in lines:
-                out.print(f"  {label}: {line}")
+        out.print(first, style="bold green" if report.valid else "bold red")
+        if rest:
+            out.print(rest)
     raise typer.Exit(Exit.DONE if report.valid else Exit.VERIFICATION_REJECTED)
 
 

@@ -344,7 +344,12 @@ def test_a_written_certificate_is_verified_and_a_changed_one_rejected(
     outcome = run("verify", proof, "--sources", files, "--expect-goal", "eligible(acme)", "--json")
     assert outcome.code == 0
     assert outcome.json["accepted"] is True
-    assert run("verify", proof).code == 0
+    shown = run("verify", proof)
+    assert shown.code == 0
+    assert shown.out.startswith("valid: CERTIFIED eligible(acme) on ")
+    assert "\nnot given:\n" in shown.out
+    other = run("verify", proof, "--expect-day", "1999-01-01")
+    assert (other.code, other.out.startswith("rejected: ")) == (5, True)
     proof.write_bytes(proof.read_bytes().replace(b"5000000 EUR", b"6000000 EUR"))
     outcome = run("verify", proof, "--sources", files, "--json")
     assert outcome.code == 5
