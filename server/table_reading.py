@@ -85,7 +85,7 @@ def read_columns(
             }
             raise MappingRejected(
                 f"{document.name}: its first line, read as the header, names no dimension in "
-                + ", ".join(f"{column!r}{nearest(column, near)}" for column in unknown)
+                + ", ".join(_with_nearest(column, near) for column in unknown)
                 + "; expected names of dimensions, or a mapping that says what the columns are"
             )
     mapping = TableMapping(
@@ -94,6 +94,11 @@ def read_columns(
         valid_until=valid_until,
     )
     return TableReading(mapping, undefined=tuple(unknown))
+
+
+def _with_nearest(column: str, words: set[str]) -> str:
+    near = nearest(column, words, count=1).removeprefix("; ")
+    return f"{column!r} ({near})" if near else repr(column)
 
 
 def _is_misspelt(column: str, words: Iterable[str]) -> bool:

@@ -537,6 +537,16 @@ def test_a_table_is_imported(kb: Path, files: Path, run: Run) -> None:
     assert run(*question).code == 0
 
 
+def test_each_column_that_is_none_stands_with_its_nearest_name(
+    kb: Path, files: Path, run: Run
+) -> None:
+    table = files / "register.csv"
+    table.write_text("name,liabilty cover,ward\nNew Ltd,7000000 EUR,North\n")
+    outcome = run("import", table, "--kb", kb)
+    assert outcome.code == 2
+    assert "in 'liabilty cover' (nearest: liability_cover), 'ward" in outcome.err
+
+
 def test_orders_are_shown_met_and_compared(kb: Path, run: Run) -> None:
     on = ("--kb", kb)
     assert "liability_cover" in run("lattice", "show", *on).out
