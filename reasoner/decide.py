@@ -296,13 +296,14 @@ class _Case:
             requirements = (*undetermined_requirements(part), *requirements)
         slices = list(search.slices)
         refuted: tuple[tuple[Atom, str], ...] = ()
+        names: list[Atom] = []
         if negative.proofs:
             denied = by_entity(inquiry, goal, negative.proofs)
             refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
-        roots = self._both_sides(negative, slices)
-        witness, cited = show_calls(
-            inquiry, slices, steps, roots=[*roots, *(item.atom for item in missing)]
-        )
+            names = sorted(denied.names, key=str)
+            slices += [inquiry.slice(call) for call in names]
+        roots = [*self._both_sides(negative, slices), *names, *(item.atom for item in missing)]
+        witness, cited = show_calls(inquiry, slices, steps, roots=roots)
         conclusion = self._conclusion(
             Verdict.ABSTAINED,
             first_code(tuple(item.code for item in requirements)),
