@@ -115,3 +115,30 @@ def test_what_is_stated_of_one_name_holds_of_all_where_rules_conclude_it_too() -
     assert decided(LISTED, facts, 'clear("b")').verdict is Verdict.ABSTAINED
     assert decided(LISTED, facts, 'few("b")').verdict is Verdict.CERTIFIED
     assert decided(LISTED, ALIASED + 'listed("c").', 'clear("b")').verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize(
+    ("rules", "facts", "goal"),
+    [
+        (  # beside a conflict, what is refuted is listed
+            "-p(X) :- e(X, Y).\n-p(X) :- d(X, V).\np(X) :- u(X).",
+            'e("a", "b").\nd("b", "k").\nu("b").',
+            "p(X)",
+        ),
+        (  # a conflict of values that exclude themselves, under other names
+            'disjoint("k3", "top").\n-p(X) :- e(X, W), d(W, "top").',
+            '-d("c", "top").\nsame_as("b", "c").\nsame_as("a", "b").\nd("a", "top").\n'
+            'e("c", "a").\nsubclass_of("top", "k3").',
+            'p("a")',
+        ),
+        (  # a denial in a body is never concluded from other values
+            'disjoint("k3", "k2").\nz(X) :- -h(X, "k3"), -n(X, @decimal("0.5")).',
+            'm("a").',
+            'z("a")',
+        ),
+    ],
+)
+def test_conflicts_and_denials_beside_declared_values_are_abstained(
+    rules: str, facts: str, goal: str
+) -> None:
+    assert decided(rules, facts, goal).verdict is Verdict.ABSTAINED
