@@ -98,12 +98,12 @@ def _check_arities(policy: Policy, known: Collection[Signature]) -> Iterator[Fin
             if arity not in found and not (arity == 3 and 2 in found):
                 have = " or ".join(map(str, sorted(found)))
                 message = f"{name}/{arity} has {have} arguments in facts"
-                place = place_of(policy.text, clause, signature[0])
+                place = place_of(policy.text, clause, name)
                 yield at_clause(clause, "arity", message, place=place)
             continue
         earlier = defined.setdefault(name, (arity, f"at line {clause.line}"))
         if earlier[0] != arity and not (name not in derived and {earlier[0], arity} == {2, 3}):
-            place = place_of(policy.text, clause, signature[0])
+            place = place_of(policy.text, clause, name)
             yield at_clause(clause, "arity", _clash(name, arity, *earlier), place=place)
 
 
