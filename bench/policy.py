@@ -185,7 +185,7 @@ def measure(directory: Path, suppliers: int) -> dict[str, Any]:
     (policy, facts), load_ms, _ = _timed(load)
 
     def captured(wanted: Atom) -> Slice:
-        """Evaluate and write the instances; the calls are written where a certificate needs them."""
+        """Evaluate and write the instances; calls are written where a certificate needs them."""
         found = evaluate(policy, wanted, facts, valid_on=DAY)
         len(found.instances)
         return found
