@@ -100,10 +100,11 @@ class Witness:
                 rules.append(rule)
         for sign in {demand.sign: None for demand in self.demands}:
             rules = case.by_head.setdefault(sign, [])
-            rule = None if self._is_never_renamed(sign) else identity_rule(sign)
             # A stored predicate is demanded where entities have other names.
-            if rule and all(rule.id != other.id for other in rules):
-                rules.append(rule)
+            if not self._is_never_renamed(sign):
+                renaming = identity_rule(sign)
+                if all(renaming.id != other.id for other in rules):
+                    rules.append(renaming)
         for sign, groups in self.calls.items():  # the closest call covers first
             closest = sorted(groups, key=lambda bound: (-len(bound), bound))
             self.calls[sign] = {bound: groups[bound] for bound in closest}
