@@ -34,6 +34,8 @@ _SAME = {
 """Terms of others for what has a name here."""
 
 LINES_KEPT = 5
+LONGEST_REASON = 600
+"""Code points of a reason that are kept."""
 MOST_REASONS = 10_000
 """Reasons that are told apart; refusals for further ones are counted together."""
 
@@ -270,7 +272,13 @@ class Refusals:
     _first: dict[str, tuple[list[int], str]] = field(default_factory=dict)
 
     def add(self, reason: str, line: int, text: str, *, one: bool = False) -> None:
-        """Count a refusal; with `one`, the log keeps only the first of its reason."""
+        """Count a refusal; with `one`, the log keeps only the first of its reason.
+
+        A reason quotes what it is about; a very long one is cut in the middle.
+        """
+        if len(reason) > LONGEST_REASON:
+            half = LONGEST_REASON // 2
+            reason = f"{reason[:half]} … {reason[-half:]}"
         if reason not in self._counts and len(self._counts) >= MOST_REASONS:
             reason = OTHER_REASONS
         lines, _ = self._first.setdefault(reason, ([], text[:500]))

@@ -145,9 +145,9 @@ class Answers:
     _calls: dict[Signature, dict[tuple[int, ...], dict[tuple[Constant, ...], _Pair]]] = field(
         default_factory=dict
     )
-    _indexes: dict[
-        tuple[bool, Atom, tuple[int, ...]], dict[tuple[object, ...], list[Atom]]
-    ] = field(default_factory=dict)
+    _indexes: dict[tuple[bool, Atom, tuple[int, ...]], dict[tuple[object, ...], list[Atom]]] = (
+        field(default_factory=dict)
+    )
 
     def __post_init__(self) -> None:
         self.extend(self.demands, self.lookups)

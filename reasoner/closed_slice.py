@@ -113,5 +113,6 @@ def merge_slices(slices: Sequence[Slice]) -> Slice:
         facts=tuple(sorted(facts, key=lambda fact: (str(fact.atom), fact.leaf))),
         demands=tuple(demands.values()),
         lookups=tuple(lookups.values()),
+        grounds=None,
         complete=all(part.complete for part in slices),
     )

@@ -16,6 +16,9 @@ from .facts import Fact, FactBase, Signature
 from .prelude import ABOUT_NAMES, ABOUT_SOURCES, COMPUTED, SAME_AS
 from .sources import Sources
 
+_OWN_NAMES = COMPUTED | ABOUT_SOURCES | ABOUT_NAMES
+"""Predicates that hold of the name they are stated of, not of other names of the entity."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contest:
@@ -50,15 +53,11 @@ class Contests:
     _functional: frozenset[str] = frozenset()
     _disjoint: frozenset[tuple[str, str]] = frozenset()
     _stated: frozenset[Signature] = frozenset()
-    _own_names: frozenset[Signature] = frozenset()
-    """Predicates that hold of the name they are stated of, not of other names of the entity."""
 
     def __post_init__(self) -> None:
         self._functional = self.sources.functional.union(self.policy.functional)
         self._disjoint = self.sources.disjoint.union(self.policy.disjoint)
         self._stated = self.facts.signatures()
-        concluded = {clause.head.signature for clause in self.policy.clauses}
-        self._own_names = COMPUTED | ABOUT_SOURCES | ABOUT_NAMES | concluded
 
     def of(self, atom: Atom, fact: Fact | None) -> Contest | None:
         """Give what contests an atom, or None; `fact` is its leaf where it is stated.
@@ -103,7 +102,7 @@ class Contests:
 
     def _stated_of(self, pattern: Atom) -> list[Fact]:
         """Give the facts that match an atom, under any name of the entity it is about."""
-        if not pattern.arguments or pattern.signature in self._own_names:
+        if not pattern.arguments or pattern.signature in _OWN_NAMES:
             return list(self.facts.match(pattern, self.valid_on))
         subject, *others = pattern.arguments
         return [

@@ -270,11 +270,15 @@ class _Case:
         contested, requirements = write_conflicts(self.inquiry, contests, steps)
         sides = {item for contest in contests.values() for item in (contest.atom, contest.other)}
         slices = [positive.part, *slices_behind(self.inquiry, contests)]
-        roots = self._both_sides(negative, slices)
+        refuted, names = self._denied(negative, steps)
+        slices += [self.inquiry.slice(call) for call in names]
+        roots = [*self._both_sides(negative, slices), *names]
         witness, cited = show_calls(
             self.inquiry, slices, steps, roots=roots, excluded=sides, contested=contested
         )
-        conclusion = self._conclusion(Verdict.ABSTAINED, AbstentionCode.CONFLICT, open=requirements)
+        conclusion = self._conclusion(
+            Verdict.ABSTAINED, AbstentionCode.CONFLICT, open=requirements, refuted=refuted
+        )
         return _Draft(conclusion, steps, witness, cited)
 
     def _abstained(self, part: Slice, negative: Side, steps: StepList) -> _Draft:
@@ -295,14 +299,10 @@ class _Case:
         ):
             requirements = (*undetermined_requirements(part), *requirements)
         slices = list(search.slices)
-        refuted: tuple[tuple[Atom, str], ...] = ()
-        if negative.proofs:
-            denied = by_entity(inquiry, goal, negative.proofs)
-            refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
-        roots = self._both_sides(negative, slices)
-        witness, cited = show_calls(
-            inquiry, slices, steps, roots=[*roots, *(item.atom for item in missing)]
-        )
+        refuted, names = self._denied(negative, steps)
+        slices += [inquiry.slice(call) for call in names]
+        roots = [*self._both_sides(negative, slices), *names, *(item.atom for item in missing)]
+        witness, cited = show_calls(inquiry, slices, steps, roots=roots)
         conclusion = self._conclusion(
             Verdict.ABSTAINED,
             first_code(tuple(item.code for item in requirements)),
@@ -310,6 +310,16 @@ class _Case:
             refuted=refuted,
         )
         return _Draft(conclusion, steps, witness, cited)
+
+    def _denied(
+        self, negative: Side, steps: StepList
+    ) -> tuple[tuple[tuple[Atom, str], ...], tuple[Atom, ...]]:
+        """Give what is refuted of an open goal, each entity once, and the calls of its names."""
+        if self.request.goal.is_ground:
+            return (), ()
+        denied = by_entity(self.inquiry, self.request.goal, negative.proofs)
+        refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
+        return refuted, denied.names
 
     def _say_retracted(self, pattern: Atom, requirement: OpenRequirement) -> OpenRequirement:
         """Say of what is missing that the request itself leaves it out."""

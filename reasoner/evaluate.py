@@ -73,9 +73,11 @@ def evaluate(
     *,
     valid_on: datetime.date | None,
     budget: Budget = UNLIMITED,
+    declared: frozenset[Declared] | None = None,
 ) -> Slice:
     """Derive all answers of a goal with everything that bears on them.
 
+    `declared` is what is declared of the values of its dimension; by default what the facts say.
     Facts are those visible on `valid_on`, which `valid_on(D)` gives; without it facts of any period
     are visible. Raises PolicyRejected where a negation depends on itself.
     """
@@ -86,7 +88,8 @@ def evaluate(
     )
     root = Node(goal.signature, bound)
     renamed = stored if ("same_as", 2) in stored else None
-    compiled = _compiled(_PolicyKey(policy), root, renamed, declared_values(goal, facts))
+    declared = declared_values(goal, facts) if declared is None else declared
+    compiled = _compiled(_PolicyKey(policy), root, renamed, declared)
     if valid_on is not None and any(index[0] == ("valid_on", 1) for index in compiled.indexes):
         day = Atom("valid_on", (Date(valid_on, valid_on),))
         facts = facts.with_facts((Fact(day, "request"),))

@@ -36,10 +36,15 @@ class Inquiry:
     _own_clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
 
     def slice(self, atom: Atom) -> Slice:
-        """Evaluate an atom as a goal."""
+        """Evaluate an atom as a goal; one value excludes another only of the goal in question."""
         if atom not in self._slices:
             self._slices[atom] = evaluate(
-                self.policy, atom, self.facts, valid_on=self.valid_on, budget=self.budget
+                self.policy,
+                atom,
+                self.facts,
+                valid_on=self.valid_on,
+                budget=self.budget,
+                declared=None if atom in (self.goal, self.goal.complement) else frozenset(),
             )
         return self._slices[atom]
 

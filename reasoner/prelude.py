@@ -154,13 +154,13 @@ def clauses_in_force(
     """Give the clauses a goal is evaluated with: the policy's, the prelude's, values, identity.
 
     Identity rules exist only where `same_as` facts do, for each stored predicate that the policy or
-    the goal reads and no rule defines. `declared` says what holds of the values of the goal's
-    dimension.
+    the goal reads, whether or not rules conclude it too. `declared` says what holds of the values
+    of the goal's dimension.
     """
     clauses = (*policy.clauses, *prelude().clauses, *value_clauses(goal[0], declared))
     if SAME_AS not in stored:
         return clauses
-    defined = {clause.head.signature for clause in clauses}
+    defined = {clause.head.signature for clause in prelude().clauses}
     read = {goal} | {atom.signature for clause in clauses for atom in atoms_of(clause.body)}
     read |= {_complement(signature) for signature in read}  # they contest what is read
     renamed = read & stored - defined - COMPUTED - ABOUT_SOURCES - ABOUT_NAMES

@@ -12,6 +12,7 @@ from .rules import (
     ANONYMOUS,
     IDENTITY,
     NEVER_RENAMED,
+    PRELUDE_HEADS,
     PRELUDE_SHA256,
     VALUE_RULES,
     Arguments,
@@ -161,7 +162,7 @@ class Case:
                 rule = identity_rule(name.removeprefix(IDENTITY))
             except (ValueError, Unreadable):
                 reject("RULE_MISMATCH", where, f"{name!r} names no identity rule")
-            if rule.sign in self.by_head or rule.sign in NEVER_RENAMED:
+            if rule.sign in PRELUDE_HEADS | NEVER_RENAMED:
                 reject("RULE_MISMATCH", where, f"{rule.sign} is not carried over to other names")
         if rule is None and name.startswith(tuple(VALUE_RULES)):
             try:

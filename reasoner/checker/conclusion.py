@@ -111,11 +111,27 @@ def _check_not_refuted(case: Case, witness: Witness) -> None:
         rows = witness.rows(case.opposite, case.goal, positive=True)
         found += [row for row, sure in rows if sure]
     listed = {item["atom"] for item in case.certificate["refuted"] if not case.is_ground}
+    named = [case.ground(atom, "refuted")[1] for atom in sorted(listed)]
     for row in found:
         atom = write_call(case.opposite, row)
         if match(case.goal_tree, row, {}) is None or witness.is_masked(case.opposite, row):
             continue
-        require(atom in listed, "VERDICT_MISMATCH", "refuted", f"{atom} holds; it is not listed")
+        is_listed = atom in listed or any(_is_renamed(witness, row, other) for other in named)
+        require(is_listed, "VERDICT_MISMATCH", "refuted", f"{atom} holds; it is not listed")
+
+
+def _is_renamed(witness: Witness, row: Arguments, listed: Arguments) -> bool:
+    """Whether a row is a listed one under other names, by the calls that are shown."""
+    return all(
+        one == other
+        or (
+            witness.covering("alias/2", (other, None)) is not None
+            and any(
+                sure and found[1] == one for found, sure in witness.rows("alias/2", (other, None))
+            )
+        )
+        for one, other in zip(row, listed, strict=True)
+    )
 
 
 def _check_contested(case: Case) -> None:
@@ -151,6 +167,7 @@ def _check_open(case: Case, witness: Witness) -> None:
             reject("OPEN_MISMATCH", f"{where}/id", "not the digest of the requirement")
         seen.add(item["id"])
         known = not rule or rule in case.rules or any(rule in p.rules for p in case.policies)
+        known = known or any(rule == r.id for r in case.by_head.get(case.goal_sign, ()))
         require(known, "UNKNOWN_REFERENCE", f"{where}/rule", f"no rule is named {rule!r}")
         for name in item["conflicting"]:
             case.use("statements", name)

@@ -98,10 +98,13 @@ class Witness:
             rules = case.by_head.setdefault(rule.sign, [])
             if all(rule.id != other.id for other in rules):
                 rules.append(rule)
-        for demand in self.demands:
-            if demand.sign not in case.by_head and demand.sign not in NEVER_RENAMED:
-                # A stored predicate is demanded where entities have other names.
-                case.by_head[demand.sign] = [identity_rule(demand.sign)]
+        for sign in {demand.sign: None for demand in self.demands}:
+            rules = case.by_head.setdefault(sign, [])
+            # A stored predicate is demanded where entities have other names.
+            if not self._is_never_renamed(sign):
+                renaming = identity_rule(sign)
+                if all(renaming.id != other.id for other in rules):
+                    rules.append(renaming)
         for sign, groups in self.calls.items():  # the closest call covers first
             closest = sorted(groups, key=lambda bound: (-len(bound), bound))
             self.calls[sign] = {bound: groups[bound] for bound in closest}
@@ -109,6 +112,24 @@ class Witness:
             digests = [record["digest"] for record in case.certificate["policies"]]
             known = PRELUDE_SHA256 in digests
             require(known, "WITNESS_INCOMPLETE", "policies", "the witness needs the prelude")
+
+    def _is_never_renamed(self, sign: str) -> bool:
+        """Whether a demanded predicate is not carried over to other names of an entity.
+
+        What rules conclude is carried over where it is stated, too: then each call is looked up as
+        well, and the other names are asked for.
+        """
+        if sign in NEVER_RENAMED | PRELUDE_HEADS or sign.endswith("/0"):
+            return True
+        if not self.case.by_head[sign]:
+            return False
+        looked_up = {item.pattern for item in self.lookups if item.sign == sign}
+        patterns = [item.pattern for item in self.demands if item.sign == sign]
+        named = [item.pattern for item in self.demands if item.sign == "alias/2"]
+        return not all(
+            pattern in looked_up and any(agrees(call, (pattern[0], None)) for call in named)
+            for pattern in patterns
+        )
 
     def _value_rules(self) -> Iterator[Rule]:
         """Give the rules by which one value excludes another, where the goal is such a denial.

@@ -538,3 +538,12 @@ def test_an_import_killed_on_the_way_goes_on_to_the_same_bytes(tmp_path: Path) -
     with KnowledgeBase.open(tmp_path / "broken") as base:
         base.verify_log()
         assert all(record.complete for record in base.documents())
+
+
+def test_a_reason_quotes_only_part_of_what_is_very_long(base: KnowledgeBase) -> None:
+    base.define_dimension(Dimension("size", DimensionKind.NUMBER))
+    report = imported(base, PREFIXES + f'f:A p:size "{"z" * 15_000}" .')
+    (refusal,) = report.refused
+    assert refusal.reason.startswith("size: 'zzz")
+    assert refusal.reason.endswith("expected digits such as 12, 0.05 or 1/3")
+    assert len(refusal.reason) < 1000

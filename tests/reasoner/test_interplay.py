@@ -10,7 +10,7 @@ import pytest
 from reasoner.decide import Decision, Request, decide
 from reasoner.policy import parse_atom, parse_policy
 from reasoner.sources import facts_file_sources
-from reasoner.verdict import Verdict
+from reasoner.verdict import AbstentionCode, Verdict
 
 
 def decided(rules: str, facts: str, goal: str) -> Decision:
@@ -72,3 +72,73 @@ def test_a_denial_that_another_value_supports_is_certified(rules: str, facts: st
     wanted = "2" if "functional" in rules else '"k3"'
     decision = decided(rules, facts, f'-n("a", {wanted})')
     assert decision.verdict is Verdict.CERTIFIED
+
+
+def test_an_undetermined_denial_names_the_rule_of_its_values() -> None:
+    facts = 't("b", @date("2020-05")).\nsame_as("a", "b").'
+    decision = decided("functional(t).", facts, '-t("a", @date("2020-05-01"))')
+    assert decision.verdict is Verdict.ABSTAINED
+    assert "prelude.one_value_named:t/2" in [item.rule for item in decision.open]
+
+
+def test_what_refutes_an_open_goal_is_listed_once_for_all_names() -> None:
+    facts = 't("a", 1).\nsame_as("a", "the long name").\nsame_as("a", "c").'
+    decision = decided("p(X) :- t(X, Y).", facts, "-p(X)")
+    assert decision.verdict is Verdict.ABSTAINED
+    assert [str(atom) for atom in decision.refuted] == ['p("the long name")']
+
+
+ALIASED = 'u("b").\nsame_as("a", "b").\n'
+
+
+@pytest.mark.parametrize("rules", ["", "functional(t).", 'disjoint("k", "l").'])
+def test_a_denial_of_one_name_contests_and_denies_the_other(rules: str) -> None:
+    conflict = decided(rules, ALIASED + 't("b", 1).\n-t("a", 1).', 't("b", 1)')
+    assert conflict.code is AbstentionCode.CONFLICT
+    known = 't("c", 1).\n'
+    assert decided(rules, ALIASED + known + '-t("a", 1).', 't("b", 1)').verdict is Verdict.REFUTED
+    assert decided(rules, ALIASED + '-t("a", 1).', '-t("b", 1)').verdict is Verdict.CERTIFIED
+
+
+LISTED = """
+closed(listed/1, "list").
+closed(owned/1, "list").
+listed(X) :- owned(X).
+clear(X) :- u(X), not listed(X).
+few(X) :- u(X), #count{ Y : listed(Y) } = 1.
+"""
+
+
+def test_what_is_stated_of_one_name_holds_of_all_where_rules_conclude_it_too() -> None:
+    facts = ALIASED + 'listed("a").'
+    assert decided(LISTED, facts, 'listed("b")').verdict is Verdict.CERTIFIED
+    assert decided(LISTED, facts, 'clear("b")').verdict is Verdict.ABSTAINED
+    assert decided(LISTED, facts, 'few("b")').verdict is Verdict.CERTIFIED
+    assert decided(LISTED, ALIASED + 'listed("c").', 'clear("b")').verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize(
+    ("rules", "facts", "goal"),
+    [
+        (  # beside a conflict, what is refuted is listed
+            "-p(X) :- e(X, Y).\n-p(X) :- d(X, V).\np(X) :- u(X).",
+            'e("a", "b").\nd("b", "k").\nu("b").',
+            "p(X)",
+        ),
+        (  # a conflict of values that exclude themselves, under other names
+            'disjoint("k3", "top").\n-p(X) :- e(X, W), d(W, "top").',
+            '-d("c", "top").\nsame_as("b", "c").\nsame_as("a", "b").\nd("a", "top").\n'
+            'e("c", "a").\nsubclass_of("top", "k3").',
+            'p("a")',
+        ),
+        (  # a denial in a body is never concluded from other values
+            'disjoint("k3", "k2").\nz(X) :- -h(X, "k3"), -n(X, @decimal("0.5")).',
+            'm("a").',
+            'z("a")',
+        ),
+    ],
+)
+def test_conflicts_and_denials_beside_declared_values_are_abstained(
+    rules: str, facts: str, goal: str
+) -> None:
+    assert decided(rules, facts, goal).verdict is Verdict.ABSTAINED
