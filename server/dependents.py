@@ -108,9 +108,8 @@ def find_subject(text: str, base: Reading) -> Subject:
     if len(name) == 64 and all(digit in "0123456789abcdef" for digit in name):
         return Subject("source", name)  # retracted, perhaps; recorded decisions may quote it
     names = {word for record in records for word in (record.name, record.title)}
-    raise NotFound(
-        f"{text!r} is no source, statement (st:...) or policy (policies/ID){nearest(text, names)}"
-    )
+    near = nearest(text, names) or "; one that was withdrawn goes by its whole digest"
+    raise NotFound(f"{text!r} is no source, statement (st:...) or policy (policies/ID){near}")
 
 
 def resting_on(
