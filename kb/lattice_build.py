@@ -25,7 +25,7 @@ from .statement import TaxonClass
 from .store import Store
 from .string_table import slots_of, table_of
 
-_AT_ONCE = 50_000
+_AT_ONCE = 10_000
 _TAXONOMIC = DimensionKind.TAXONOMIC.value
 
 
@@ -140,14 +140,17 @@ def _read(placements: Placements) -> _Read:
     gone = placements.withdrawn()
     doubtful = placements.doubtful()
     special = gone | doubtful.keys()
-    rows = placements.lasting(numbered=bool(special))
-    while chunk := rows.fetchmany(_AT_ONCE):
-        subjects, keys, *numbers = zip(*chunk, strict=True)
-        if not special or special.isdisjoint(*numbers):
+    numbers = placements.numbers()
+    for start in range(numbers.start, numbers.stop, _AT_ONCE):
+        some = range(start, min(start + _AT_ONCE, numbers.stop))
+        is_plain = not special or special.isdisjoint(some)
+        columns = placements.lasting_columns(some) if is_plain else None
+        if columns is not None:
+            subjects, keys = columns
             read.instances.extend(map(read.subjects.__getitem__, subjects))
             read.points.extend(map(read.keys.__getitem__, keys))
             continue
-        for subject, key, number in chunk:
+        for subject, key, number in placements.lasting(some):
             if number in doubtful and doubtful[number] != CERTAIN:
                 read.qualify(subject, key, 0, NEVER, doubtful[number])
             elif number not in gone:

@@ -16,6 +16,8 @@ CERTAIN = Fraction(1)
 
 _PLAIN = f"polarity = '{Polarity.AFFIRMED.value}' AND modality = '{Modality.ASSERTED.value}'"
 _KEY = "length(CAST(dimension AS BLOB)) || ':' || dimension || kind || ':' || value"
+_LASTING = f"{_PLAIN} AND valid_start IS NULL AND valid_end IS NULL AND key >= ? AND key < ?"
+_BETWEEN = "\x1f"
 _COLUMNS = "id, subject, dimension, kind, value, polarity, modality, valid_start, valid_end, s.key"
 _STANDS = "EXISTS (SELECT 1 FROM evidence e WHERE e.statement = {} AND e.retracted IS NULL)"
 
@@ -38,15 +40,38 @@ class Placements:
         finally:
             self._connection.execute("COMMIT")
 
-    def lasting(self, *, numbered: bool) -> sqlite3.Cursor:
-        """Give (subject, key of the point) of the statements that hold always; number, if wanted.
+    def numbers(self) -> range:
+        """Give the numbers among which those of all statements are."""
+        first, last = self._connection.execute(
+            "SELECT coalesce(min(key), 0), coalesce(max(key), -1) FROM statement"
+        ).fetchone()
+        return range(first, last + 1)
+
+    def lasting(self, numbers: range) -> sqlite3.Cursor:
+        """Give (subject, key of the point, number) of the statements that hold always.
 
         Those whose evidence was all retracted are among them: see `withdrawn`.
         """
         return self._connection.execute(
-            f"SELECT subject, {_KEY}{', key' if numbered else ''} FROM statement WHERE {_PLAIN}"
-            " AND valid_start IS NULL AND valid_end IS NULL"
+            f"SELECT subject, {_KEY}, key FROM statement WHERE {_LASTING}",
+            (numbers.start, numbers.stop),
         )
+
+    def lasting_columns(self, numbers: range) -> tuple[list[str], list[str]] | None:
+        """Give subjects and keys of the points of the same statements, in the same order.
+
+        Much faster than row by row: no row becomes an object of its own. None where a text holds
+        the sign that stands between texts here.
+        """
+        count, *columns = self._connection.execute(
+            f"SELECT count(*), group_concat(subject, char({ord(_BETWEEN)})),"
+            f" group_concat({_KEY}, char({ord(_BETWEEN)})) FROM statement WHERE {_LASTING}",
+            (numbers.start, numbers.stop),
+        ).fetchone()
+        if not count:
+            return [], []
+        subjects, keys = (column.split(_BETWEEN) for column in columns)
+        return (subjects, keys) if len(subjects) == len(keys) == count else None
 
     def bounded(self) -> sqlite3.Cursor:
         """Give the same, first day and day after the last of the statements that do not."""

@@ -125,6 +125,22 @@ def test_a_checkpoint_caught_up_is_an_index_built_anew(
         assert _answers(base.lattice()) == _answers(_anew(base))
 
 
+ODD = ["a", "a\x1fb", "x\x1f", "c\nd"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(ODD), st.sampled_from(ODD)), min_size=1, max_size=6))
+@settings(max_examples=25, deadline=None)
+def test_texts_may_hold_whatever_stands_between_texts(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]
+) -> None:
+    place = tmp_path_factory.mktemp("odd") / "kb"
+    with KnowledgeBase.create(place, namespace=NAMESPACE) as base:
+        _admit(base, 1, [(Statement(who, "said", Text(what)), Fraction(1)) for who, what in pairs])
+        for what in ODD:
+            expected = sorted({who for who, said in pairs if said == what})
+            assert sorted(base.answers([Constraint("said", Text(what))])) == expected
+
+
 def test_damage_is_found_and_the_index_built_anew(
     base: KnowledgeBase, caplog: pytest.LogCaptureFixture
 ) -> None:
