@@ -11,7 +11,7 @@ from extract.names import NameIndex
 from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.reading import Reading
-from reasoner.hop import fold
+from reasoner.atom import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import TABLE_TYPES, Texts, is_named
 
