@@ -123,6 +123,14 @@ class KnowledgeSources:
             and is_named(record.title, label)
         )
 
+    def lacks(self, label: str) -> bool:
+        """Whether a declaration means a file of a table that the knowledge base does not hold.
+
+        Facts files of a request stand for the sources that declarations name.
+        """
+        is_file = label.endswith((".csv", ".tsv"))
+        return is_file and self._files is None and not self.named(label)
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search passages: accepted are those that name the entity, rejected those that name
         another that is much like it, or whose title the name might stand for.
