@@ -122,6 +122,10 @@ class NotCovered(Exception):
         self.pattern = pattern
 
 
+_Pair = list[Call | None]
+"""The demand and the lookup with one pattern."""
+
+
 @dataclass(slots=True)
 class Answers:
     """The calls of a slice, found by what they cover.
@@ -138,22 +142,31 @@ class Answers:
     contested: Collection[Atom] = ()
     renamed: bool = False
     used: dict[tuple[bool, Atom], Call] = field(default_factory=dict)
-    _calls: dict[Signature, dict[tuple[int, ...], dict[tuple[Constant, ...], list[Call]]]] = field(
+    _calls: dict[Signature, dict[tuple[int, ...], dict[tuple[Constant, ...], _Pair]]] = field(
         default_factory=dict
     )
-    _indexes: dict[tuple[Atom, tuple[int, ...]], dict[tuple[object, ...], list[Atom]]] = field(
-        default_factory=dict
+    _indexes: dict[tuple[bool, Atom, tuple[int, ...]], dict[tuple[object, ...], list[Atom]]] = (
+        field(default_factory=dict)
     )
-    _is_demand: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for is_demand, calls in ((True, self.demands), (False, self.lookups)):
+        self.extend(self.demands, self.lookups)
+
+    def extend(self, demands: Iterable[Call], lookups: Iterable[Call]) -> None:
+        """Take in further calls; those that are there already are passed over."""
+        widened: set[Signature] = set()
+        for place, calls in ((0, demands), (1, lookups)):
             for call in calls:
-                self._is_demand[id(call)] = is_demand
-                bound = bound_positions(call.pattern)
-                group = self._calls.setdefault(call.pattern.signature, {}).setdefault(bound, {})
-                group.setdefault(_key(call.pattern, bound), []).append(call)
-        for signature, groups in self._calls.items():  # the closest call covers first
+                pattern = call.pattern
+                signature, bound = pattern.signature, bound_positions(pattern)
+                groups = self._calls.setdefault(signature, {})
+                if bound not in groups:
+                    widened.add(signature)
+                pair = groups.setdefault(bound, {}).setdefault(_key(pattern, bound), [None, None])
+                if pair[place] is None:
+                    pair[place] = call
+        for signature in widened:  # the closest call covers first
+            groups = self._calls[signature]
             closest = sorted(groups, key=lambda bound: (-len(bound), bound))
             self._calls[signature] = {bound: groups[bound] for bound in closest}
 
@@ -165,19 +178,25 @@ class Answers:
         for other, group in self._calls.get(pattern.signature, {}).items():
             if not set(other) <= set(bound):
                 continue
-            calls = group.get(_key(pattern, other))
-            if calls is None:
+            pair = group.get(_key(pattern, other))
+            if pair is None:
                 continue
-            for call in calls:
-                self.used[self._is_demand[id(call)], call.pattern] = call
+            demand, lookup = pair
+            if demand is not None:
+                self.used[True, demand.pattern] = demand
+            if lookup is not None:
+                self.used[False, lookup.pattern] = lookup
+            call = demand or lookup
+            assert call is not None, "a pair holds a call"
             if other == bound:
-                return calls[0].answers
-            index = self._indexes.get((calls[0].pattern, bound))
+                return call.answers
+            key = (demand is not None, call.pattern, bound)
+            index = self._indexes.get(key)
             if index is None:
                 index = {}
-                for row in calls[0].answers:
+                for row in call.answers:
                     index.setdefault(_key(row, bound), []).append(row)
-                self._indexes[calls[0].pattern, bound] = index
+                self._indexes[key] = index
             return index.get(_key(pattern, bound), ())
         raise NotCovered(pattern)
 

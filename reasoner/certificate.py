@@ -186,9 +186,12 @@ class StepList:
     _known: dict[tuple[str, ...], str] = field(default_factory=dict)
     _ready: dict[str, _Ready] = field(default_factory=dict)
 
-    def add(self, proof: Proof) -> str:
-        """Add the steps of a proof and give the id of its last."""
-        names: dict[Atom, str] = {}
+    def add(self, proof: Proof, names: dict[Atom, str] | None = None) -> str:
+        """Add the steps of a proof and give the id of its last.
+
+        `names` are the ids of atoms that the proof goes on from; those of its own are added.
+        """
+        names = {} if names is None else names
         for atom, origin in proof.steps:
             if atom not in names:
                 names[atom] = (

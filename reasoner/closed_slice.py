@@ -38,12 +38,15 @@ class ClosedSlice:
         assert found is not None, "a derived atom has a certificate"
         return self._proof(atom, found.steps)
 
-    def trail(self, atom: Atom) -> Proof | None:
-        """Give the recorded derivation of an atom, not made minimal."""
+    def trail(self, atom: Atom, seen: bytearray) -> Proof | None:
+        """Give the recorded derivation of an atom, not made minimal, without the atoms `seen`.
+
+        These are those of the trails before it, so that all trails together are linear.
+        """
         number = self.names.number(atom)
         if number is None or not self.firing.derived[number]:
             return None
-        return self._proof(atom, trace(self.program, self.firing, number))
+        return self._proof(atom, trace(self.program, self.firing, number, seen=seen))
 
     def _proof(self, atom: Atom, steps: Iterable[tuple[int, int]]) -> Proof:
         atoms, origins = self.names.atoms, self.names.origins
@@ -70,10 +73,19 @@ def close_slice(
     return ClosedSlice(part, program, names, close(program, engine=engine))
 
 
-def uncertain_rows(part: Slice, closed: ClosedSlice) -> frozenset[Atom]:
-    """Give the answers of calls that hold only if something undetermined does."""
-    if all(instance.is_certain for instance in part.instances):
+def is_certain(part: Slice) -> bool:
+    """Whether nothing in a slice is undetermined."""
+    return all(instance.is_certain for instance in part.instances)
+
+
+def uncertain_rows(part: Slice, closed: ClosedSlice | None = None) -> frozenset[Atom]:
+    """Give the answers of calls that hold only if something undetermined does.
+
+    `closed` is the slice closed, where that is at hand.
+    """
+    if is_certain(part):
         return frozenset()
+    closed = closed or close_slice(part)
     return frozenset(
         row for call in part.demands for row in call.answers if not closed.derives(row)
     )
@@ -101,5 +113,6 @@ def merge_slices(slices: Sequence[Slice]) -> Slice:
         facts=tuple(sorted(facts, key=lambda fact: (str(fact.atom), fact.leaf))),
         demands=tuple(demands.values()),
         lookups=tuple(lookups.values()),
+        grounds=None,
         complete=all(part.complete for part in slices),
     )

@@ -31,7 +31,7 @@ from .bodies import (
 )
 from .certificate import Json
 from .clause import Clause, bind_atom, render_literal
-from .closed_slice import close_slice, merge_slices, uncertain_rows
+from .closed_slice import merge_slices, uncertain_rows
 from .inquiry import Inquiry
 from .magic import Assign, Collect, Read, Refute, Step, Test, expression_names, literal_names
 
@@ -213,7 +213,7 @@ class Contrast:
             return passed
         reads = [bind_atom(read.atom, known) for read in step.steps if isinstance(read, Read)]
         part = merge_slices([self.inquiry.slice(call) for call in reads])
-        answers = Answers(part.demands, part.lookups, uncertain_rows(part, close_slice(part)))
+        answers = Answers(part.demands, part.lookups, uncertain_rows(part))
         value, certain = collect(step, known, answers)
         if step.assigned is not None:
             if isinstance(value, Undetermined):

@@ -40,26 +40,32 @@ def derivation(
     return trace(program, firing, goal)
 
 
-def trace(program: HornProgram, firing: Firing, goal: int) -> tuple[Step, ...]:
+def trace(
+    program: HornProgram, firing: Firing, goal: int, *, seen: bytearray | None = None
+) -> tuple[Step, ...]:
     """Read the derivation of a derived `goal` off a recorded closure, premises first.
 
-    Linear in the derivation, so many goals may share one closure.
+    Linear in the derivation, so many goals may share one closure. Atoms marked in `seen`, one byte
+    each, are left out with what they alone rest on; those given are marked.
     """
-    needed = _needed(program, firing, goal)
+    needed = _needed(program, firing, goal, seen)
     ordered = needed[np.argsort(firing.ranks[needed])]
     return tuple(
         map(Step._make, zip(ordered.tolist(), firing.clauses[ordered].tolist(), strict=True))
     )
 
 
-def _needed(program: HornProgram, firing: Firing, goal: int) -> IntArray:
-    """Give the atoms of the recorded derivation of a goal, in no order."""
+def _needed(
+    program: HornProgram, firing: Firing, goal: int, seen: bytearray | None = None
+) -> IntArray:
+    """Give the atoms of the recorded derivation of a goal that are not seen yet, in no order."""
     rows = program.rows
     starts, tails = rows.tail_starts, rows.tails
     clause_of = firing.clauses.item
-    seen = bytearray(program.atom_count)
+    if seen is None:
+        seen = bytearray(program.atom_count)
+    needed = [] if seen[goal] else [goal]
     seen[goal] = 1
-    needed = [goal]
     for atom in needed:
         clause = clause_of(atom)
         if clause != GIVEN:

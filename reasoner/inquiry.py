@@ -33,6 +33,7 @@ class Inquiry:
     retracted: tuple[Atom, ...] = ()
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
+    _own_clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
 
     def slice(self, atom: Atom) -> Slice:
         """Evaluate an atom as a goal; one value excludes another only of the goal in question."""
@@ -63,14 +64,14 @@ class Inquiry:
 
     def own_clauses(self) -> Mapping[Signature, Sequence[Clause]]:
         """Give the clauses of the policy alone by what they conclude."""
-        found: dict[Signature, list[Clause]] = {}
-        for clause in self.policy.clauses:
-            found.setdefault(clause.head.signature, []).append(clause)
-        return found
+        if not self._own_clauses:
+            for clause in self.policy.clauses:
+                self._own_clauses.setdefault(clause.head.signature, []).append(clause)
+        return self._own_clauses
 
     def concludes(self, signature: Signature) -> bool:
         """Whether a rule of the policy concludes a predicate."""
-        return any(clause.head.signature == signature for clause in self.policy.clauses)
+        return signature in self.own_clauses()
 
     def is_defined(self, signature: Signature) -> bool:
         """Whether facts or rules give a predicate."""

@@ -132,7 +132,7 @@ def _check_undefined(policy: Policy, known: Collection[Signature] | None) -> Ite
             continue
         hint = f"; did you mean {near}?" if near else "; it will be an open requirement"
         what = "no rule and no fact gives" if known is not None else "no rule gives"
-        place = place_of(policy.text, clause, name)
+        place = place_of(policy.text, clause, signature[0])
         yield warn_at(clause, "undefined", f"{what} {indicator(signature)}{hint}", place)
 
 

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from .atom import Atom
 from .bodies import Answers, NotCovered, unify_head
 from .body_walk import Known, as_stated, walk_body
-from .closed_slice import close_slice, merge_slices, uncertain_rows
+from .closed_slice import is_certain, merge_slices, uncertain_rows
+from .facts import Signature
+from .heads import Heads
 from .inquiry import Inquiry
 from .missing import Derived, Missing, call_text
 from .prelude import SAME_AS
@@ -34,7 +36,9 @@ class Openness:
         self.inquiry = inquiry
         self.slices = [part]
         self.is_possible = bool(part.possible)
-        self.answers = self._answers()
+        self._is_certain = is_certain(part)
+        self.answers = self._all_answers()
+        self._heads: dict[Signature, Heads] = {}
         self.known = Known(
             inquiry.own_clauses(),
             inquiry.facts,
@@ -43,9 +47,9 @@ class Openness:
             answers=lambda: self.answers,
         )
 
-    def _answers(self) -> Answers:
+    def _all_answers(self) -> Answers:
         part = merge_slices(self.slices)
-        uncertain = uncertain_rows(part, close_slice(part))
+        uncertain = uncertain_rows(part)
         renamed = SAME_AS in self.inquiry.facts.signatures()
         return Answers(part.demands, part.lookups, uncertain, renamed=renamed)
 
@@ -58,8 +62,16 @@ class Openness:
             if not part.complete:
                 raise
             self.slices.append(part)
-            self.answers = self._answers()
+            self._take_in(part)
             return self.answers.rows(pattern)
+
+    def _take_in(self, part: Slice) -> None:
+        """Add the calls of a slice; where something is undetermined, judge all anew."""
+        self._is_certain = self._is_certain and is_certain(part)
+        if self._is_certain:
+            self.answers.extend(part.demands, part.lookups)
+        else:
+            self.answers = self._all_answers()
 
     def missing(self, goal: Atom) -> tuple[Missing, ...]:
         """Give everything missing: that of the closest rule first, then that of the next.
@@ -119,7 +131,10 @@ class Openness:
         """Give the ways to conclude a call, by every rule for it."""
         self._rows(pattern)
         found = []
-        for clause in self.known.clauses.get(pattern.signature, ()):
+        signature = pattern.signature
+        if signature not in self._heads:
+            self._heads[signature] = Heads(self.known.clauses.get(signature, ()))
+        for clause in self._heads[signature].meeting(pattern):
             bindings = unify_head(clause.head, pattern)
             if bindings is not None and clause.body:
                 text = clause.text or clause.id

@@ -6,7 +6,8 @@ heads are vertices, each instance is a hyperedge from its positive premises to i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from kb.quantity import Truth
 
@@ -88,14 +89,23 @@ class Slice:
 
     `answers` are derived with certainty, `possible` only if an undetermined comparison were true.
     `complete` is false where a budget cut the evaluation; then nothing may be concluded from
-    absence. Instances are sorted by (rule id, bindings text), facts by (atom text, leaf).
+    absence. Instances are sorted by (rule id, bindings text), facts by (atom text, leaf). All but
+    the answers may be written only when it is first read.
+
+    `grounds` are the facts that instances rest on, or that answer the goal; None where `facts` are
+    no more than these.
     """
 
     goal: Atom
-    instances: tuple[Instance, ...]
-    facts: tuple[Fact, ...]
+    instances: Sequence[Instance]
+    facts: Sequence[Fact]
     answers: tuple[Atom, ...]
     possible: tuple[Atom, ...]
-    demands: tuple[Call, ...]
-    lookups: tuple[Call, ...]
+    demands: Sequence[Call]
+    lookups: Sequence[Call]
     complete: bool
+    grounds: Sequence[Fact] | None = None
+
+    def grounded(self) -> Slice:
+        """Give the slice with no facts but its grounds: enough for proofs of its answers."""
+        return self if self.grounds is None else replace(self, facts=self.grounds, grounds=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from kb.quantity import Truth
 
@@ -20,7 +20,9 @@ from .clause import (
     render_literal,
 )
 from .codegen import Template
+from .collection import paused_collection
 from .facts import Fact, Signature
+from .later import Later
 from .relation import Key, Positions, Row
 from .run import Busy, Cell, Run
 from .slice import (
@@ -184,11 +186,43 @@ class _Reader:
         return found
 
     def slice(self, goal: Atom, *, complete: bool, most: int | None) -> Slice:
+        answers, possible = self.goal_answers(goal)
+        if most is not None and len(answers) > most:
+            del answers[most:]
+            complete = False
+        return Slice(
+            goal=goal,
+            instances=Later(lambda: self.captured[0]),
+            facts=Later(lambda: self.called[2]),
+            answers=tuple(answers),
+            possible=tuple(possible),
+            demands=Later(lambda: self.called[0]),
+            lookups=Later(lambda: self.called[1]),
+            complete=complete,
+            grounds=Later(lambda: self.captured[1]),
+        )
+
+    @cached_property
+    def captured(self) -> tuple[tuple[Instance, ...], tuple[Fact, ...]]:
+        """The instances, with the facts they rest on and those that answer the goal."""
+        with paused_collection():
+            return self.instances(), self.facts_met()
+
+    @cached_property
+    def called(self) -> tuple[tuple[Call, ...], tuple[Call, ...], tuple[Fact, ...]]:
+        """Demands and lookups, with all facts that were met."""
+        _grounds = self.captured[1]  # known before more facts are met
+        with paused_collection():
+            return *self.read_calls(), self.facts_met()
+
+    def facts_met(self) -> tuple[Fact, ...]:
+        return tuple([fact for text in sorted(self.facts) for fact in self.facts[text]])
+
+    def read_calls(self) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
         run = self.run
         compiled = run.compiled
         derived = compiled.derived
         stored = run.facts.signatures()
-        instances = self.instances()
         demands: list[Sorted] = []
         for node, table in zip(compiled.nodes, run.tables, strict=True):
             if table and node.signature in derived:
@@ -197,20 +231,7 @@ class _Reader:
         for (signature, bound), memo in zip(compiled.indexes, run.memos, strict=True):
             if memo and (signature in stored or signature not in derived):
                 lookups += self.calls(signature, bound, memo.items())
-        answers, possible = self.goal_answers(goal)
-        if most is not None and len(answers) > most:
-            del answers[most:]
-            complete = False
-        return Slice(
-            goal=goal,
-            instances=instances,
-            facts=tuple([fact for text in sorted(self.facts) for fact in self.facts[text]]),
-            answers=tuple(answers),
-            possible=tuple(possible),
-            demands=_in_order(demands),
-            lookups=_in_order(lookups),
-            complete=complete,
-        )
+        return _in_order(demands), _in_order(lookups)
 
     def goal_answers(self, goal: Atom) -> tuple[list[Atom], list[Atom]]:
         """Give the certain and the merely possible answers found for the goal's call, sorted.

@@ -54,7 +54,8 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
         inquiry.derives,
         inquiry.told_apart,
     )
-    whole = close_slice(part, engine=inquiry.engine)
+    grounded = part.grounded()
+    whole = close_slice(grounded, engine=inquiry.engine)
     for answer in part.answers:
         closed = whole
         excluded: set[Atom] = set()
@@ -69,7 +70,7 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
             excluded.update(found, passing)
             if found and first is None:
                 first = proof
-            closed = close_slice(part, excluded=excluded)
+            closed = close_slice(grounded, excluded=excluded)
         else:
             if first is not None:
                 side.disputed[answer] = first
@@ -148,7 +149,7 @@ def _side_step(inquiry: Inquiry, atom: Atom, steps: StepList) -> str:
     stated = inquiry.facts.match(atom, inquiry.valid_on)
     if stated:
         return steps.add_fact(stated[0])
-    proof = close_slice(inquiry.slice(atom)).proof(atom)
+    proof = close_slice(inquiry.slice(atom).grounded()).proof(atom)
     assert proof is not None, "both sides of a conflict are derived"
     return steps.add(proof)
 

@@ -90,13 +90,15 @@ def _show(
             row for call in part.demands for row in call.answers if not closed.derives(row)
         }
     stated = {fact.atom: fact for fact in reversed(part.facts)}
-    known: dict[Atom, str | None] = {}
+    known: dict[Atom, str] = {}
+    seen = bytearray(closed.program.atom_count)
 
     def prove(atom: Atom) -> str | None:
         if atom not in known:
-            proof = closed.trail(atom)
-            known[atom] = None if proof is None else steps.add(proof)
-        return known[atom]
+            proof = closed.trail(atom, seen)
+            if proof is not None:
+                steps.add(proof, known)
+        return known.get(atom)
 
     def prove_row(atom: Atom) -> str | None:
         return steps.add_fact(stated[atom]) if atom in stated else None

@@ -38,12 +38,12 @@ def stream_leaves(
     goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget())
     yield pb.StreamLeavesResponse(decision=decision_message(goal, decision))
     certificate: Json = json.loads(decision.certificate)
-    found = leaf_steps(certificate)
+    found, facts = leaf_steps(certificate), facts_of_certificate(certificate)
     for index, step in enumerate(found):
         alone = presume(
             goal,
             policy=ground.policy,
-            facts=_others(certificate, step),
+            facts=_others(facts, step),
             sources=ground.sources,
             valid_on=ground.valid_on,
             budget=budget(),
@@ -62,9 +62,8 @@ def stream_leaves(
         )
 
 
-def _others(certificate: Json, dropped: Json) -> FactBase:
+def _others(facts: FactBase, dropped: Json) -> FactBase:
     """Give the facts of a certificate without those of one leaf."""
-    facts = facts_of_certificate(certificate)
     atom = parse_atom(dropped["conclusion"])
     return facts.without([Retraction(dropped.get("statement", "assumed"), without_statement(atom))])
 

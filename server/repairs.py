@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reasoner.abduction import MissingFacts, Optimality, abduce
 from reasoner.atom import Atom
-from reasoner.decide import Request, decide
+from reasoner.decide import decide
 from reasoner.evaluate import Budget, evaluate
 from reasoner.facts import Fact, FactBase, Signature
 from reasoner.horn import SliceNames, compile_slice
@@ -103,7 +103,8 @@ def _facts(entry: MissingFacts, names: SliceNames) -> tuple[Atom, ...]:
 
 def proves(goal: Atom, ground: Ground, facts: tuple[Atom, ...], budget: Budget) -> bool:
     """Whether a goal is certified where facts are added to what is known."""
-    request = Request(goal, ground.valid_on, assumptions=(*ground.assumptions, *facts))
+    request = ground.request(goal)
+    request = dataclasses.replace(request, assumptions=(*request.assumptions, *facts))
     decision = decide(
         request,
         policy=ground.policy,
@@ -120,7 +121,7 @@ def with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, boo
 
     Gives whether no layer was left out.
     """
-    assumed = ground.facts.with_facts(Fact(atom, "assumed") for atom in ground.assumptions)
+    assumed = ground.supposed_facts()
     never = _never_missing(ground)
     supposed: frozenset[Atom] = frozenset()
     part = _evaluate(goal, ground, assumed, budget)

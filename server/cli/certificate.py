@@ -112,6 +112,8 @@ def list_certificates(
         return
     for decision in found:
         console().print(recorded_line(decision))
+    if not found:
+        console().print("nothing has been decided yet")
 
 
 @app.command()
@@ -185,6 +187,8 @@ def review(
         return
     for one in found:
         console().print(recorded_line(one))
+    if not found:
+        console().print("nothing waits for a review")
 
 
 def export(

@@ -19,6 +19,7 @@ from .verdicts import (
     decision_json,
     proof_text,
     quote_json,
+    source_texts,
     verdict_word,
 )
 
@@ -59,6 +60,7 @@ def contrast(
         other=other,
         budget=common_pb2.Budget(deadline_ms=deadline),
     )
+    texts: dict[str, str] = {}
     if is_offline(where, request.goal):
         from ..offline import contrast_files  # loads the engines
 
@@ -70,19 +72,25 @@ def contrast(
             certificates = [
                 certificate_of(one, services) for one in (response.goal, response.other)
             ]
+            for one in certificates if not as_json else ():
+                texts |= source_texts(one, services, at=request.goal.at) if one else {}
     if as_json:
         print_json(_response_json(response, certificates))
     else:
-        _show(response, certificates, facts=request.goal.facts_text)
+        _show(response, certificates, facts=request.goal.facts_text, texts=texts)
     raise typer.Exit(BY_VERDICT[response.other.verdict])
 
 
 def _show(
-    response: reasoning_pb2.ContrastGoalsResponse, certificates: list[bytes], *, facts: str
+    response: reasoning_pb2.ContrastGoalsResponse,
+    certificates: list[bytes],
+    *,
+    facts: str,
+    texts: dict[str, str],
 ) -> None:
     out = console()
     for one, certificate in zip((response.goal, response.other), certificates, strict=True):
-        text = proof_text(one, certificate, facts=facts).rstrip("\n")
+        text = proof_text(one, certificate, facts=facts, texts=texts).rstrip("\n")
         if one.verdict == common_pb2.VERDICT_ABSTAINED:
             code = code_word(one.code)
             text = f"{verdict_word(one.verdict)}{f' ({code})' if code else ''}: {one.goal}"

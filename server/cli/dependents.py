@@ -6,13 +6,11 @@ from typing import Annotated, Any
 
 import typer
 from proofweave.v1 import certificate_pb2, common_pb2
-from rich.console import Console
-from rich.progress import Progress
 
 from .certificate import recorded_json, recorded_line
 from .connection import connect
 from .options import Config, Deadline, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, counted, print_json
+from .outcome import console, counted, print_json, progress
 from .verdicts import code_word, open_json, verdict_word
 
 FEW = 10
@@ -57,7 +55,7 @@ def dependents(
     found: list[certificate_pb2.Dependent] = []
     with (
         connect(target(server, kb, token, settings), settings) as services,
-        Progress(console=Console(stderr=True), disable=as_json, transient=True) as bar,
+        progress(quiet=as_json) as bar,
     ):
         task = bar.add_task("proving again" if recheck else "reading", visible=False)
         for response in services.certificate.StreamDependents(request):
@@ -103,7 +101,7 @@ def _show(
                 if one.detail:
                     out.print(f"       but {one.detail}", style="yellow")
             case certificate_pb2.OUTCOME_FALLS:
-                opens = "; ".join(found.atom for found in one.open)
+                opens = "; ".join(dict.fromkeys(found.atom for found in one.open))
                 out.print(
                     f"       falls to {_verdict(one)}" + (f", open: {opens}" if opens else ""),
                     style="yellow",

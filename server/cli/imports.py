@@ -10,15 +10,14 @@ from typing import Annotated, Any
 import grpc
 import typer
 from proofweave.v1 import common_pb2, knowledge_pb2
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from ..errors import FileUnreadable, RequestRejected
 from ..translate import CHUNK
 from .connection import Services, connect
 from .ingest import outcome_json
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, counted, print_json
+from .outcome import console, counted, print_json, progress
 from .prove import read_text
 
 
@@ -179,7 +178,7 @@ def _import(
         TimeElapsedColumn(),
     )
     operation = services.knowledge.ImportStatements(messages()).operation
-    with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as bar:
+    with progress(*columns, quiet=quiet) as bar:
         task = bar.add_task(f"importing {file}", total=None)
         try:
             while operation.state == knowledge_pb2.Operation.STATE_RUNNING:

@@ -10,15 +10,14 @@ from typing import Annotated, Any
 import grpc
 import typer
 from proofweave.v1 import common_pb2, knowledge_pb2
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from ..errors import FileUnreadable, RequestRejected
 from ..status import problems_of
 from ..translate import CHUNK
 from .connection import Services, connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import Exit, console, counted, print_json
+from .outcome import Exit, console, counted, print_json, progress
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, or directories.")]
 
@@ -127,7 +126,7 @@ def _send(
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as bar:
+    with progress(*columns, quiet=quiet) as bar:
         task = bar.add_task("reading", total=len(files))
         part = bar.add_task("", total=None, visible=False)
         messages = _messages(files, sent, unreadable)

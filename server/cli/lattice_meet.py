@@ -208,4 +208,4 @@ def _show(
 def _show_quotes(statements: Iterable[common_pb2.Statement]) -> None:
     for found in _evidence_json(statements):
         line = f"    {found['entity']}, {found['dimension']}: {found['value']}"
-        console().print(f"{line}: “{found['quote']}”", style="dim")
+        console().print(f"{line}: “{' '.join(str(found['quote']).split())}”", style="dim")

@@ -40,7 +40,7 @@ def loss_words(loss: reasoning_pb2.Loss) -> str:
     code = code_word(loss.code)
     words = verdict_word(loss.verdict) + (f" ({code})" if code else "")
     if loss.open:
-        words += f", open: {'; '.join(found.atom for found in loss.open)}"
+        words += f", open: {'; '.join(dict.fromkeys(found.atom for found in loss.open))}"
     elif loss.support:
         words += f", by {'; '.join(leaf.atom for leaf in loss.support)}"
     return words

@@ -9,6 +9,7 @@ import typer
 from proofweave.v1 import common_pb2, knowledge_pb2
 
 from ..errors import RequestRejected
+from ..nearest import nearest
 from .connection import Services, connect
 from .options import At, Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import console, print_json
@@ -17,6 +18,7 @@ statements = typer.Typer(help="List statements and show their evidence.", no_arg
 documents = typer.Typer(help="List documents.", no_args_is_help=True)
 
 PAGE = 1000
+LONGEST_QUOTE = 160
 
 OnDay = Annotated[
     str, typer.Option("--valid-on", metavar="DATE", help="Only what is valid on this day.")
@@ -60,6 +62,8 @@ def list_statements(
 ) -> None:
     """List statements by id, each with the quotes it stands on.
 
+    Classes of taxonomies are statements too, of the dimension subclass_of.
+
     \b
     Examples:
       proofweave statement list --kb kb --subject 'Acme GmbH'
@@ -88,14 +92,37 @@ def list_statements(
             page_token = response.next_page_token
             if not page_token or len(found) >= limit:
                 break
+        asked = {"subject": subject, "dimension": dimension, "document": document}
+        nothing = "" if found else _nothing(services, asked, at=at)
     if as_json:
         listed = [statement_json(statement) for statement in found]
         print_json({"statements": listed, "complete": not page_token})
         return
+    out = console()
     for statement in found:
-        console().print(statement_line(statement))
+        out.print(statement_line(statement))
+        for item in statement.evidence:
+            quote = " ".join(item.quote.split())
+            short = quote if len(quote) <= LONGEST_QUOTE else f"{quote[: LONGEST_QUOTE - 1]}…"
+            out.print(f"      “{short}”", style="dim")
+    if nothing:
+        out.print(nothing)
     if page_token:
-        console().print(f"the first {limit}; more with --limit", style="yellow")
+        out.print(f"the first {limit}; more with --limit", style="yellow")
+
+
+def _nothing(services: Services, asked: dict[str, str], *, at: str) -> str:
+    """Say that nothing is stated of what was asked, with the nearest dimension."""
+    of = ", ".join(f"{what} {name!r}" for what, name in asked.items() if name)
+    names = {
+        dimension.name.rpartition("/")[2]
+        for dimension in services.knowledge.ListDimensions(
+            knowledge_pb2.ListDimensionsRequest(at=at)
+        ).dimensions
+    }
+    dimension = asked["dimension"]
+    hint = nearest(dimension, names) if dimension and dimension not in names else ""
+    return f"nothing is stated{f' of {of}' if of else ''}{hint}"
 
 
 @statements.command("get")
@@ -157,6 +184,8 @@ def list_documents(
         return
     for document in found:
         console().print(f"{document.source_sha256[:16]}  {document.file_name}  {document.title}")
+    if not found:
+        console().print("there are no documents")
 
 
 def every_document(
@@ -177,27 +206,32 @@ def every_document(
 
 
 def document_digest(services: Services, text: str, *, at: str = "") -> str:
-    """Give the digest of a document by its digest, the beginning of it, or its file name.
+    """Give the digest of a document by its digest, the beginning of it, its file name or title.
 
     Raises RequestRejected where several are so called, or none.
     """
     digits = text.rpartition("/")[2]
     if len(digits) == 64:
         return digits
+    known = tuple(every_document(services, at=at))
     found = [
         document
-        for document in every_document(services, at=at)
+        for document in known
         if text == document.file_name
         or (len(digits) >= 8 and document.source_sha256.startswith(digits))
-    ]
+    ] or [document for document in known if text == document.title]
     if len(found) != 1:
         digests = ", ".join(document.source_sha256[:16] for document in found)
         what = (
             f"{len(found)} documents are called {text!r}: {digests}"
             if found
-            else (f"there is no document {text!r}")
+            else f"there is no document {text!r}"
         )
-        raise RequestRejected(f"{what}; expected a digest, 8 digits of it, or a file name")
+        names = {name for one in known for name in (one.file_name, one.title)}
+        near = "" if found else nearest(text, names)
+        raise RequestRejected(
+            f"{what}; expected a digest, 8 digits of it, a file name or a title{near}"
+        )
     return found[0].source_sha256
 
 

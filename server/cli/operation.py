@@ -43,6 +43,8 @@ def list_operations(
         return
     for operation in found:
         console().print(operation_line(operation))
+    if not found:
+        console().print("nothing has been imported yet")
 
 
 @app.command()

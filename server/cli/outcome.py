@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from proofweave.v1 import common_pb2
 from rich.console import Console
+from rich.progress import Progress, ProgressColumn
 
 from ..status import Failure
 
@@ -44,6 +45,12 @@ USAGE_REASONS = frozenset(
 def console() -> Console:
     """Give the console for people, on standard output; plain where it is no terminal."""
     return Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def progress(*columns: ProgressColumn, quiet: bool) -> Progress:
+    """Give a progress display on standard error that goes away; none where that is no terminal."""
+    out = Console(stderr=True)
+    return Progress(*columns, console=out, disable=quiet or not out.is_terminal, transient=True)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -169,6 +169,8 @@ def list_policies(
         return
     for one in found:
         console().print(f"{one.name}  {one.digest[:12]}  {counted(len(one.rules), 'rule')}")
+    if not found:
+        console().print("no policy has been published yet")
 
 
 def policy_json(policy: policy_pb2.Policy) -> dict[str, Any]:

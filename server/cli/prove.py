@@ -104,7 +104,7 @@ def prove(
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)'
       proofweave prove --kb kb --policy supplier_onboarding@3 'eligible("Acme GmbH")'
       proofweave prove --kb kb --policy onboarding.lp 'eligible(S)' --max-answers 20 --json
-      proofweave prove --kb kb --policy onboarding 'insured("Acme GmbH")' \
+      proofweave prove --kb kb --policy onboarding 'insured("Acme GmbH")' \\
         --assume 'liability_cover("Acme GmbH", @quantity("2000000 EUR"))' --retract st:3fa85f...
       proofweave prove --policy onboarding.lp --facts acme.lp 'eligible(acme)' --leaves
       proofweave prove --kb kb --policy supplier_onboarding 'eligible("Acme GmbH")' --at 12

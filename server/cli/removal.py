@@ -10,12 +10,12 @@ from proofweave.v1 import knowledge_pb2
 from .connection import connect
 from .listing import document_digest, statement_json, statement_line
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, print_json
+from .outcome import console, counted, print_json
 
 app = typer.Typer(help="Withdraw statements; what else supports them stays.", no_args_is_help=True)
 
 Document = Annotated[
-    str, typer.Argument(metavar="DOC", help="Digest, 8 digits of it, or file name.")
+    str, typer.Argument(metavar="DOC", help="Digest, 8 digits of it, file name or title.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")]
 
@@ -198,11 +198,13 @@ def show(
         ),
     ):
         if count:
-            out.print(f"{count} statements {label}", style="bold")
+            out.print(f"{counted(count, 'statement')} {label}", style="bold")
         for each in found:
             out.print(f"  {statement_line(each)}")
         if count > len(found):
             out.print(f"  and {count - len(found)} more")
+    if not removal.fallen_count and not removal.kept_count:
+        out.print("no statement rests on it", style="bold")
     for digest in removal.certificates:
         out.print(f"  certificate {digest} rests on it", style="yellow")
     done = f"nothing {word}: dry run at" if dry_run else f"{word}:"

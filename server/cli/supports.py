@@ -123,5 +123,5 @@ def _take(
         for leaf in response.support.leaves:
             out.print(f"  {leaf.atom}")
             for quote in leaf.quotes:
-                out.print(f"      “{quote.quote}”  {quote.title}", style="dim")
+                out.print(f"      “{' '.join(quote.quote.split())}”  {quote.title}", style="dim")
     return end

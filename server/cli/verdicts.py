@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from proofweave.v1 import certificate_pb2, common_pb2
+import grpc
+from proofweave.v1 import certificate_pb2, common_pb2, knowledge_pb2
 
 from .connection import Services
 from .outcome import BY_VERDICT, Exit, console
@@ -215,11 +216,12 @@ def proof_text(
     certificate: bytes,
     services: Services | None = None,
     facts: str = "",
+    texts: Mapping[str, str] | None = None,
 ) -> str:
     """Give the readable text of a decision's proof; empty where it has no certificate.
 
     A recorded one is written by the server, which knows the lines of its quotes; else those in
-    `facts`, the text of a facts file, have lines.
+    `facts`, the text of a facts file, and in `texts`, by digest, have lines.
     """
     if services is not None and decision.certificate:
         request = certificate_pb2.ExportCertificateRequest(
@@ -234,4 +236,19 @@ def proof_text(
 
     text = normalize(facts)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return render_text(json.loads(certificate), {digest: text})
+    return render_text(json.loads(certificate), {**(texts or {}), digest: text})
+
+
+def source_texts(certificate: bytes, services: Services, *, at: str = "") -> dict[str, str]:
+    """Give the decoded texts of the sources of a certificate by digest; without erased ones."""
+    texts: dict[str, str] = {}
+    for digest, source in json.loads(certificate)["sources"].items():
+        request = knowledge_pb2.ReadDocumentRequest(name=digest, at=at)
+        try:
+            pieces = [piece.text for piece in services.knowledge.ReadDocument(request)]
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.NOT_FOUND:
+                raise
+            continue
+        texts[source["text_sha256"]] = "".join(pieces)
+    return texts

@@ -210,3 +210,17 @@ def test_an_enumeration_stopped_at_its_deadline_says_so() -> None:
     assert not some.complete
     none = supports(program, goal, expired=_After(0))
     assert (none.found, none.complete) == ((), False)
+
+
+@given(problems())
+def test_trails_that_share_what_they_saw_give_each_atom_once(problem: Problem) -> None:
+    firing = fire(problem.program)
+    derived = [atom for atom in range(problem.program.atom_count) if firing.derived[atom]]
+    seen = bytearray(problem.program.atom_count)
+    steps = [step for goal in derived for step in trace(problem.program, firing, goal, seen=seen)]
+    atoms = [step.atom for step in steps]
+    assert sorted(atoms) == derived
+    known: set[int] = set()
+    for atom, clause in steps:  # premises first, across the trails as well
+        assert clause < 0 or known.issuperset(problem.program.tail(clause))
+        known.add(atom)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 from live_server import DOCUMENTS, POLICY, POLICY_TESTS
 
 from server.__main__ import main
+from server.cli.app import COMMANDS, GROUPS
 from server.cli.local import named_bases
 
 FACTS = """\
@@ -585,20 +588,31 @@ def test_a_new_pack_works(files: Path, run: Run) -> None:
 
 
 def test_every_command_has_help_with_an_example(run: Run) -> None:
-    groups: dict[str, tuple[str, ...]] = {
-        "policy": ("publish", "check", "test", "list"),
-        "pack": ("new", "test", "try", "add"),
-    }
-    groups |= {"lattice": ("show", "meet", "compare", "check"), "log": ("verify",)}
-    groups["certificate"] = ("get", "list", "diff")
-    single = "init ingest import ask plan prove supports review export sparql serve verify"
-    single += " backup restore"
-    commands: list[tuple[str, ...]] = [(name,) for name in single.split()]
-    commands += [(group, name) for group, names in groups.items() for name in names]
+    commands: list[tuple[str, ...]] = [(entry.word,) for entry in COMMANDS]
+    for group in GROUPS:
+        app = getattr(import_module(f"server.cli.{group.module}"), group.name)
+        names = [one.name or one.callback.__name__ for one in app.registered_commands]
+        assert names, group
+        commands += [(group.word, name) for name in names]
     for command in commands:
         outcome = run(*command, "--help")
         assert outcome.code == 0
-        assert f"proofweave {' '.join(command)}" in outcome.out.partition("Example")[2], command
+        examples = outcome.out.partition("Example")[2].partition("\n\n")[0]
+        assert f"proofweave {' '.join(command)}" in examples, command
+        joined = [line for line in examples.splitlines() if re.search(r"\S {2}", line)]
+        assert not joined, (command, joined)  # a line that goes on ends in a backslash
+
+
+def test_what_is_empty_says_so(kb: Path, run: Run) -> None:
+    """An empty list is no silence, and a misspelt dimension is told with the nearest."""
+    at = ("--kb", kb)
+    assert run("operation", "list", *at).out == "nothing has been imported yet\n"
+    assert run("certificate", "list", *at).out == "nothing has been decided yet\n"
+    assert run("review", *at).out == "nothing waits for a review\n"
+    listed = run("statement", "list", "--dimension", "liabilty_cover", *at)
+    assert listed.out.startswith("nothing is stated of dimension 'liabilty_cover'; nearest: ")
+    assert "liability_cover" in listed.out
+    assert "“" in run("statement", "list", "--dimension", "subclass_of", *at).out
 
 
 def test_the_program_starts_from_a_shell(files: Path) -> None:

@@ -20,7 +20,8 @@ def test_a_command_is_listed_with_its_first_line_of_help(entry: Entry) -> None:
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.word)
 def test_a_group_is_listed_with_its_help(group: Group) -> None:
-    assert import_module(f"server.cli.{group.word}").app.info.help == group.says
+    app = getattr(import_module(f"server.cli.{group.module}"), group.name)
+    assert app.info.help == group.says
 
 
 _LOADED = """

@@ -177,6 +177,11 @@ def test_recorded_decisions_their_steps_and_what_they_rest_on(files: Path, run: 
     assert "1 decision on source" in shown
     assert "nothing was changed" in shown
 
+    contrast = run("contrast", *under, goal, 'eligible("Nobody Ltd")').out
+    assert "stated in" in contrast
+    assert ", line" in contrast
+    assert ", characters " not in contrast
+
     numbers = ["1", "2"]
     flip = run("diff", *at, "--decision", numbers[0], "--decision", numbers[1], "--json").json
     assert flip["flips"][0]["cause"] == "request"

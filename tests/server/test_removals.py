@@ -208,6 +208,12 @@ def test_the_commands_list_and_remove(
     code, then = run("statement", "get", statement["id"], "--at", str(dry["revision"]))
     assert (code, then["id"]) == (0, statement["id"])
     assert run("statement", "get", statement["id"], "--at", "99999")[0] == 2
+    missing = run("statement", "list", "--document", "audits.md")[1]["error"]["message"]
+    assert "; nearest: audit.md" in missing
+    titles = {d["file_name"]: d["title"] for d in run("document", "list")[1]["documents"]}
+    dry = run("erase", titles["audit.md"], "--dry-run")[1]
+    assert dry == run("erase", "audit.md", "--dry-run")[1]
+    assert dry["kept_count"] == 1
     code, erased = run("erase", "audit.md")
     assert (code, erased["kept_count"]) == (0, 1)
     assert run("erase", "audit.md")[0] == 2
