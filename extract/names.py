@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from reasoner.hop import fold
+from reasoner.atom import fold
 
 _DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)\s*\Z")
 

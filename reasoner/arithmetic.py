@@ -17,7 +17,7 @@ from fractions import Fraction
 from kb import quantity
 from kb.quantity import Comparable, Date, Quantity, Truth, in_unit
 
-from .atom import Constant, Symbol, render_term
+from .atom import Constant, Symbol, fold, render_term
 from .clause import AggregateFunction, Operator
 from .verify import LARGEST_BITS, conversion
 
@@ -356,6 +356,11 @@ def _year_end(name: str, month: int, day: int) -> Function:
     return Function((1, 1), applied)
 
 
+def _folded(value: Constant) -> Result:
+    """Give the form under which names are the same; what is no text stays as it is."""
+    return fold(value) if isinstance(value, str) else value
+
+
 FUNCTIONS: dict[str, Function] = {
     "min": Function((1, 99), _minimum),
     "max": Function((1, 99), _maximum),
@@ -373,6 +378,7 @@ FUNCTIONS: dict[str, Function] = {
     "add_days": _shifted("add_days", _add_days),
     "add_months": _shifted("add_months", _shift_months),
     "add_years": _shifted("add_years", _add_years),
+    "folded": Function((1, 1), _folded),
     "earliest": _end_of("earliest", lambda date: date.first),
     "latest": _end_of("latest", lambda date: date.last),
     "first_day": _year_end("first_day", 1, 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
 from json.encoder import encode_basestring
@@ -103,3 +104,8 @@ _PREDICATE = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
 def is_predicate_name(name: str) -> bool:
     """Whether `name` may stand as a predicate: ASCII, a lower-case letter first."""
     return _PREDICATE.match(name) is not None
+
+
+def fold(name: str) -> str:
+    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 
 from .atom import Atom, Term
-from .clause import Absent, Aggregate, AggregateFunction, Clause, Comparison, Operator, Positive
+from .clause import (
+    Absent,
+    Aggregate,
+    AggregateFunction,
+    Clause,
+    Comparison,
+    Operation,
+    Operator,
+    Positive,
+)
 from .hop import DimensionType, Direction, ValueKind
 from .meet import SAID, Body, StepPredicates, add_stated, add_threshold, kind_of, spoken
 from .plan import (
@@ -289,7 +298,8 @@ def _tell_apart(body: Body, dimension: DimensionType, stated: Term, value: Term)
                 f"nothing lies under both {spoken(stated)} and {spoken(value)}",
             )
         case ValueKind.ENTITY:
-            body.add(Comparison(Operator.UNEQUAL, stated, value))
+            names = [Operation("folded", (name,)) for name in (stated, value)]
+            body.add(Comparison(Operator.UNEQUAL, *names))
             body.add(
                 Absent(Atom("may_coincide", (stated, value))),
                 f"no source names {spoken(stated)} and {spoken(value)} as one",

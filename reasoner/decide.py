@@ -263,7 +263,21 @@ class _Case:
         if not steps.closed and not names:
             return Witness(contested=tuple(contested)), ()
         slices = [*slices, *(self.inquiry.slice(call) for call in names)]
-        return show_calls(self.inquiry, slices, steps, roots=names, contested=contested)
+        shown = show_calls(self.inquiry, slices, steps, roots=names, contested=contested)
+        if steps.closed:
+            self._check_held(shown[0])
+        return shown
+
+    def _check_held(self, witness: Witness) -> None:
+        """Refuse to conclude from what a table does not state, where the table is not there."""
+        read = {pattern.signature for pattern in witness.patterns}
+        for item in self.inquiry.policy.closed:
+            if (item.predicate, item.arity) in read and self.inquiry.sources.lacks(item.source):
+                raise GoalRejected(
+                    f"{item.predicate}/{item.arity} is declared complete by {item.source!r}, of "
+                    "which the knowledge base holds no whole table; expected it to be ingested, "
+                    "or the declaration to name another source"
+                )
 
     def _conflict(self, positive: Side, negative: Side, steps: StepList) -> _Draft:
         contests = {**positive.contests, **negative.contests}

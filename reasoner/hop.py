@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 
-from .atom import is_predicate_name
+from .atom import fold, is_predicate_name
 from .errors import PlanInvalid
 
 
@@ -120,8 +119,3 @@ class Definition:
 def is_same_name(left: str, right: str) -> bool:
     """Whether two names are equal after NFC, case folding and collapsing of white space."""
     return fold(left) == fold(right)
-
-
-def fold(name: str) -> str:
-    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())

@@ -97,8 +97,8 @@ _VALUE_RULES = {
     ),
     "one_value_named": (
         Declared.FUNCTIONAL,
-        '-{d}(X, V) :- {d}(X, W), functional("{d}"), W != V, not in_taxonomy(W), '
-        "not in_taxonomy(V), not may_coincide(W, V).",
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), folded(W) != folded(V), '
+        "not in_taxonomy(W), not in_taxonomy(V), not may_coincide(W, V).",
         "{{X}} has one {d}, which is {{W}} and not {{V}}",
     ),
     "disjoint_values": (

@@ -82,6 +82,10 @@ class Sources(Protocol):
         """Give the digests of whole sources of a name, as closed declarations name them."""
         ...
 
+    def lacks(self, label: str) -> bool:
+        """Whether a declaration means a file of a table that is not there as a whole."""
+        ...
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search for what would close an open requirement, about an entity."""
         ...
@@ -117,6 +121,10 @@ class FactsFiles:
     def named(self, label: str) -> tuple[str, ...]:  # noqa: ARG002 # protocol
         """Facts files are whole, whatever their names."""
         return ()
+
+    def lacks(self, label: str) -> bool:  # noqa: ARG002 # protocol
+        """Facts files stand for the sources that declarations name."""
+        return False
 
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002 # protocol
         """Facts files hold no passages to search."""

@@ -11,7 +11,7 @@ from extract.names import NameIndex
 from kb.dimension import Dimension
 from kb.errors import NotFound
 from kb.reading import Reading
-from reasoner.hop import fold
+from reasoner.atom import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
 from reasoner.verify import TABLE_TYPES, Texts, is_named
 
@@ -122,6 +122,14 @@ class KnowledgeSources:
             and record.media_type in TABLE_TYPES
             and is_named(record.title, label)
         )
+
+    def lacks(self, label: str) -> bool:
+        """Whether a declaration means a file of a table that the knowledge base does not hold.
+
+        Facts files of a request stand for the sources that declarations name.
+        """
+        is_file = label.endswith((".csv", ".tsv"))
+        return is_file and self._files is None and not self.named(label)
 
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search passages: accepted are those that name the entity, rejected those that name

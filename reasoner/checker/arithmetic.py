@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -218,6 +219,20 @@ def _in_year(month: int, day: int) -> Callable[[Value], Value]:
     return lambda year: ("date", *(Day(_whole(year), month, day),) * 2)
 
 
+def folded(name: str) -> str:
+    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+def _folded(value: Value) -> Value:
+    return ("text", folded(value[1])) if value[0] == "text" else value
+
+
+def same_name(left: Value, right: Value) -> bool:
+    """Whether two texts are one name but for case, spaces and composition."""
+    return _folded(left) == _folded(right)
+
+
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "+": add,
     "-": lambda left, right: add(left, right, -1),
@@ -240,6 +255,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "add_days": _moved(lambda day, number: day + datetime.timedelta(number)),
     "add_months": _moved(_later),
     "add_years": _moved(lambda day, number: _later(day, 12 * number)),
+    "folded": _folded,
     "earliest": lambda value: _edge(value, 0),
     "latest": lambda value: _edge(value, 1),
     "first_day": _in_year(1, 1),

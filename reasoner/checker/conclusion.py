@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .arithmetic import Tree
+from .calls import Call
 from .case import Case
 from .format import CODES, Json, Rejected, reject, require
 from .language import Unreadable
@@ -26,7 +27,7 @@ from .rules import (
 from .sources import digest_of
 from .values import TRUE, compare, value_of, write_text
 from .walk import Answers, Outcomes, Task, walk
-from .witness import Call, Witness
+from .witness import Witness
 
 
 def check_verdict(case: Case, witness: Witness) -> None:

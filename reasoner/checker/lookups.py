@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from .calls import Call
 from .case import Case
 from .format import reject, require
 from .rules import DECLARATIONS, Arguments, agrees, write_call
 from .sources import FACTS_DECODER, TABLE_TYPES, Table, is_named
 from .values import write_text
-from .witness import Call, Witness
+from .witness import Witness
 
 _COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2": "identity"}
 

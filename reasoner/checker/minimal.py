@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from .arithmetic import same_name
 from .case import Case
 from .format import Rejected, reject
 from .rules import Arguments, Bindings, Ground, Planned, arguments, complement
@@ -67,6 +68,8 @@ def _check_uncontested(case: Case, atoms: Iterable[tuple[str, bool]]) -> None:
             reject("VERDICT_MISMATCH", "answers", f"a fact denies {atom}, which the proof uses")
         for other in matching(sign, (row[0], None)) if is_leaf and sign in functional else ():
             values = value_of(str(row[1])), value_of(str(other[1]))
+            if same_name(*values):
+                continue
             if compare("=", *values) == FALSE and _told_apart(files, row[1], other[1]):
                 reject("VERDICT_MISMATCH", "answers", f"{sign} has two values beside {atom}")
 

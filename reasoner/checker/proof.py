@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import NoReturn
 
-from .arithmetic import evaluate
+from .arithmetic import evaluate, folded
 from .case import Case
 from .format import Json, canonical, reject, require
 from .language import Unreadable, write
@@ -286,7 +285,7 @@ def _is_declared(case: Case, conclusion: str, where: str) -> bool:
 def _folded(term: str) -> str:
     value = read_value(term)
     name = value[1] if value[0] == "text" else term
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+    return folded(name)
 
 
 def _is_conversion(text: str) -> bool:

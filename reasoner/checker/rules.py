@@ -37,8 +37,8 @@ VALUE_RULES = {
         "{{X}} has one {d}, which is {{W}}; nothing lies under both {{W}} and {{V}}",
     ),
     "prelude.one_value_named:": (
-        '-{d}(X, V) :- {d}(X, W), functional("{d}"), W != V, not in_taxonomy(W), '
-        "not in_taxonomy(V), not may_coincide(W, V).",
+        '-{d}(X, V) :- {d}(X, W), functional("{d}"), folded(W) != folded(V), '
+        "not in_taxonomy(W), not in_taxonomy(V), not may_coincide(W, V).",
         "{{X}} has one {d}, which is {{W}} and not {{V}}",
     ),
     "prelude.disjoint_values:": (

@@ -6,14 +6,11 @@ and every head arrived at must be among the answers. Lookups are read again from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from .arithmetic import aggregate_value, evaluate
+from .calls import Call, add_built_in
 from .case import Case
 from .format import Json, reject, require
 from .language import Unreadable, write
-from .policy import identity_rule, value_rule
 from .rules import (
     COMPLETE_ORDER,
     NEVER_RENAMED,
@@ -44,23 +41,6 @@ from .values import (
 from .walk import Answers, Outcomes, Rows, Task, computed, truth_of, walk
 
 _ALWAYS_CLOSED = ("valid_on/1", "stated_in/2")
-
-
-@dataclass(slots=True)
-class Call:
-    """A call: a pattern with its complete answers."""
-
-    sign: str
-    pattern: Arguments
-    answers: Rows
-    basis: str
-    where: str
-    is_used: bool = False
-
-    @property
-    def rows(self) -> set[Arguments]:
-        """The answers."""
-        return set(self.answers.of(self.sign))
 
 
 class Witness:
@@ -94,17 +74,7 @@ class Witness:
         self.demands, self.lookups = (
             self._read_calls(given[name], f"witness/{name}") for name in ("demands", "lookups")
         )
-        for rule in self._value_rules():
-            rules = case.by_head.setdefault(rule.sign, [])
-            if all(rule.id != other.id for other in rules):
-                rules.append(rule)
-        for sign in {demand.sign: None for demand in self.demands}:
-            rules = case.by_head.setdefault(sign, [])
-            # A stored predicate is demanded where entities have other names.
-            if not self._is_never_renamed(sign):
-                renaming = identity_rule(sign)
-                if all(renaming.id != other.id for other in rules):
-                    rules.append(renaming)
+        add_built_in(case, self.demands, self.lookups)
         for sign, groups in self.calls.items():  # the closest call covers first
             closest = sorted(groups, key=lambda bound: (-len(bound), bound))
             self.calls[sign] = {bound: groups[bound] for bound in closest}
@@ -112,46 +82,6 @@ class Witness:
             digests = [record["digest"] for record in case.certificate["policies"]]
             known = PRELUDE_SHA256 in digests
             require(known, "WITNESS_INCOMPLETE", "policies", "the witness needs the prelude")
-
-    def _is_never_renamed(self, sign: str) -> bool:
-        """Whether a demanded predicate is not carried over to other names of an entity.
-
-        What rules conclude is carried over where it is stated, too: then each call is looked up as
-        well, and the other names are asked for.
-        """
-        if sign in NEVER_RENAMED | PRELUDE_HEADS or sign.endswith("/0"):
-            return True
-        if not self.case.by_head[sign]:
-            return False
-        looked_up = {item.pattern for item in self.lookups if item.sign == sign}
-        patterns = [item.pattern for item in self.demands if item.sign == sign]
-        named = [item.pattern for item in self.demands if item.sign == "alias/2"]
-        return not all(
-            pattern in looked_up and any(agrees(call, (pattern[0], None)) for call in named)
-            for pattern in patterns
-        )
-
-    def _value_rules(self) -> Iterator[Rule]:
-        """Give the rules by which one value excludes another, where the goal is such a denial.
-
-        They are in force where a policy declares it, or a call shows that it is declared.
-        """
-        case, sign = self.case, self.case.goal_sign
-        if not (case.is_ground and sign.startswith("-") and sign.endswith("/2")):
-            return
-        dimension = sign[1:].removesuffix("/2")
-        asked = (write({"text": dimension}),)
-        functional = any(dimension in policy.functional for policy in case.policies)
-        functional |= any(
-            item.sign == "functional/1" and item.rows == {asked} for item in self.lookups
-        )
-        disjoint = any(policy.disjoint for policy in case.policies) or any(
-            item.sign == "told_disjoint/2" and item.pattern[1] == case.goal[1]
-            for item in self.demands
-        )
-        for name in VALUE_RULES:
-            if disjoint if name.startswith("prelude.disjoint") else functional:
-                yield value_rule(f"{name}{dimension}/2")
 
     def _read_calls(self, records: list[Json], where: str) -> list[Call]:
         patterns = [record["pattern"] for record in records]

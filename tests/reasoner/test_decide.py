@@ -88,6 +88,11 @@ class Shelf:
         assert label
         return ()
 
+    def lacks(self, label: str) -> bool:
+        """Have every table that is named."""
+        assert label
+        return False
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Find what the test says."""
         self.asked.append((query, entity))

@@ -142,3 +142,13 @@ def test_conflicts_and_denials_beside_declared_values_are_abstained(
     rules: str, facts: str, goal: str
 ) -> None:
     assert decided(rules, facts, goal).verdict is Verdict.ABSTAINED
+
+
+@pytest.mark.parametrize("name", ["JOSÉ MOE", "Jose\u0301 Moe", "José  Moe"])
+def test_a_spelling_of_the_same_name_refutes_and_contests_nothing(name: str) -> None:
+    rules = "functional(father).\nson(X) :- father(X, _)."
+    stated = 'father("cid", "José Moe").\n'
+    assert decided(rules, stated, f'father("cid", "{name}")').verdict is Verdict.ABSTAINED
+    assert decided(rules, stated, 'father("cid", "Bo Ray")').verdict is Verdict.REFUTED
+    twice = stated + f'father("cid", "{name}").'
+    assert decided(rules, twice, 'son("cid")').verdict is Verdict.CERTIFIED

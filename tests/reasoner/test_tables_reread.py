@@ -61,6 +61,11 @@ class Tables:
         """Find a table by its file name."""
         return tuple(d.source_sha256 for d in self.documents if d.name == label)
 
+    def lacks(self, label: str) -> bool:
+        """Have every table that is named."""
+        assert label
+        return False
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Find nothing."""
         assert query

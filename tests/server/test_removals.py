@@ -222,3 +222,26 @@ def test_the_commands_list_and_remove(
     assert run("retract", "document", "certificates.md")[0] == 0
     assert run("retract", "run", "nobody/1")[0] == 1
     assert run("retract", "span", "small-insurance.md", "0", "30")[0] == 0
+
+
+LISTED = """
+closed(certified_under/2, "listed.csv").
+clear(S) :- liability_cover(S, _), not certified_under(S, "ISO 9001").
+"""
+
+
+def test_nothing_follows_from_what_a_table_does_not_state_once_it_is_gone(empty: Live) -> None:
+    table = b"company,certified_under\nOther Ltd,ISO 9001\n"
+    files = {name: text.encode() for name, text in DOCUMENTS.items() if "insurance" in name}
+    send(empty.services, {**files, "listed.csv": table})
+    goal = reasoning_pb2.Goal(
+        goal='clear("Acme GmbH")', policy_text=LISTED, policy_name="l.lp", valid_on="2026-03-01"
+    )
+    request = reasoning_pb2.ProveGoalRequest(goal=goal)
+    prove_goal = empty.services.reasoning.ProveGoal
+    assert prove_goal(request).decision.verdict == CERTIFIED
+    gone = knowledge_pb2.RetractDocumentRequest(name=named(empty, "listed.csv"))
+    empty.services.knowledge.RetractDocument(gone)
+    with pytest.raises(grpc.RpcError) as refused:
+        prove_goal(request)
+    assert "'listed.csv', of which the knowledge base holds no whole table" in str(refused.value)
