@@ -71,6 +71,8 @@ def build_checkpoint(store: Store, path: Path, *, revision: int, link: str) -> N
     starts = np.searchsorted(
         pairs, np.arange(len(read.keys) + 1, dtype=np.uint64) << np.uint64(32)
     ).tolist()
+    placed = array("I", pairs.astype(np.uint32).tobytes())  # the lower half of each
+    del pairs
     taxonomic = {name for name, form in forms.items() if json.loads(form)["kind"] == _TAXONOMIC}
     lower = _lower_classes(read.keys, {name: forms[name] for name in taxonomic})
     keys = sorted({*read.keys, *lower})
@@ -79,8 +81,7 @@ def build_checkpoint(store: Store, path: Path, *, revision: int, link: str) -> N
         number = read.keys.get(key)
         if number is None:
             return BitMap()
-        piece = pairs[starts[number] : starts[number + 1]].astype(np.uint32)
-        found = BitMap(array("I", piece.tobytes()))
+        found = BitMap(placed[starts[number] : starts[number + 1]])
         found.run_optimize()
         return found
 
