@@ -114,22 +114,26 @@ class KnowledgeSources:
 
     def named(self, label: str) -> tuple[str, ...]:
         """Give the digests of the whole tables that a policy calls by this name, sorted."""
-        return tuple(
+        return tuple(name for name in self._tables(label) if name != self._excluded)
+
+    def _tables(self, label: str) -> list[str]:
+        return [
             record.source_sha256
             for record in self._base.documents()
             if record.complete
-            and record.source_sha256 != self._excluded
             and record.media_type in TABLE_TYPES
             and is_named(record.title, label)
-        )
+        ]
 
     def lacks(self, label: str) -> bool:
         """Whether a declaration means a file of a table that the knowledge base does not hold.
 
-        Facts files of a request stand for the sources that declarations name.
+        Facts files of a request stand for the sources that declarations name. Of a table that is
+        left out to see what hangs on it, the caller says itself what is no longer complete.
         """
-        is_file = label.endswith((".csv", ".tsv"))
-        return is_file and self._files is None and not self.named(label)
+        if self._files is not None or not label.endswith((".csv", ".tsv")):
+            return False
+        return not self._tables(label)
 
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search passages: accepted are those that name the entity, rejected those that name
