@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .case import Case
@@ -65,10 +65,20 @@ def _is_renamed(case: Case, sign: str, demands: Sequence[Call], lookups: Sequenc
     looked_up = {item.pattern for item in lookups if item.sign == sign}
     named = [item.pattern for item in demands if item.sign == "alias/2"]
     return all(
-        item.pattern in looked_up and any(agrees(call, (item.pattern[0], None)) for call in named)
+        item.pattern in looked_up
+        and all(any(agrees(call, pair) for call in named) for pair in _other_names(item))
         for item in demands
         if item.sign == sign
     )
+
+
+def _other_names(demand: Call) -> Iterable[Arguments]:
+    """Give the calls for other names that a demand makes: of its first argument, or of each found.
+
+    Of one that leaves it open, each answer is asked under which other names it is to be given.
+    """
+    first = demand.pattern[0]
+    return [(first, None)] if first is not None else [(None, row[0]) for row in demand.rows]
 
 
 def _value_rules(case: Case, demands: Sequence[Call], lookups: Sequence[Call]) -> Iterator[Rule]:

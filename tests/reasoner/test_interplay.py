@@ -152,3 +152,14 @@ def test_a_spelling_of_the_same_name_refutes_and_contests_nothing(name: str) -> 
     assert decided(rules, stated, 'father("cid", "Bo Ray")').verdict is Verdict.REFUTED
     twice = stated + f'father("cid", "{name}").'
     assert decided(rules, twice, 'son("cid")').verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("born", ["", 'born("n", "Ulm").', 'born("m", "Ulm").\nsame_as("m", "n").'])
+@pytest.mark.parametrize("facts", ['spouse("a", "n").', 'spouse("n", "a").'])
+def test_a_relation_both_ways_is_asked_under_every_name_of_what_it_gives(
+    facts: str, born: str
+) -> None:
+    """The first argument is open where the relation is turned, so names are asked of answers."""
+    rules = 'spouse(X, Y) :- spouse(Y, X).\nanswer(A) :- spouse("a", S), born(S, A).'
+    decision = decided(rules, f'{facts}\n{born}\nsame_as("q", "r").', "answer(A)")
+    assert decision.verdict is (Verdict.CERTIFIED if born else Verdict.ABSTAINED)
