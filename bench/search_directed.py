@@ -21,7 +21,8 @@ from extract.question_grammar import PlanRejected, QuestionGrammar
 from kb.document import decode
 from kb.search import Place
 from kb.statement import Entity, Polarity
-from reasoner.hop import Direction, Elapsed, Hop, fold
+from reasoner.atom import fold
+from reasoner.hop import Direction, Elapsed, Hop
 from reasoner.plan import Constraint, Meet, Named, Plan, Reference
 
 AT_ONCE = 5
