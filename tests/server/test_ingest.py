@@ -179,7 +179,7 @@ def test_a_header_that_names_no_dimension_imports_nothing(empty: Live) -> None:
     operation = _import(empty, "register.csv", rows)
     assert operation.state == knowledge_pb2.Operation.STATE_FAILED
     assert operation.problem.reason == "MAPPING_REJECTED"
-    assert "'liabilty_cover'; nearest: liability_cover" in operation.problem.message
+    assert "'liabilty_cover' (nearest: liability_cover)" in operation.problem.message
     assert "'Policy holder'" in operation.problem.message
     listed = empty.services.knowledge.ListDocuments(knowledge_pb2.ListDocumentsRequest())
     assert all(document.file_name != "register.csv" for document in listed.documents)
@@ -196,7 +196,7 @@ def test_a_misspelt_column_beside_known_ones_imports_nothing(empty: Live) -> Non
     rows = b"name,liability_cover,insured_bye\nAcme GmbH,5000000 EUR,Hanse AG\n"
     operation = _import(empty, "register.csv", rows)
     assert operation.problem.reason == "MAPPING_REJECTED"
-    assert "'insured_bye'; nearest: insured_by" in operation.problem.message
+    assert "'insured_bye' (nearest: insured_by)" in operation.problem.message
 
 
 def test_a_header_may_use_labels_and_days_of_validity(empty: Live) -> None:
