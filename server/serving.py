@@ -57,6 +57,9 @@ SERVICES = tuple(
 
 GRACE_SECONDS = 5.0
 
+WAKES_SECONDS = 0.2
+"""How often a server looks whether it is to stop."""
+
 WAIT_SECONDS = 60.0
 """How long a command waits for another one on the same knowledge base."""
 
@@ -177,12 +180,16 @@ def web_server(web: object) -> Iterator[int]:
 
 
 def wait_for_signal() -> None:
-    """Wait for SIGINT or SIGTERM."""
-    stopped = threading.Event()
+    """Wait for SIGINT or SIGTERM.
 
-    def stop(_: int, __: FrameType | None) -> None:
-        stopped.set()
+    The system may hand a signal to any thread; Python runs its handler in this one, once it wakes.
+    """
+    received: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        received.append(number)
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    stopped.wait()
+    while not received:
+        time.sleep(WAKES_SECONDS)

@@ -52,4 +52,8 @@ def served(directory: Path, before: Callable[[], None] | None = None) -> Iterato
                 yield Served(services(channel), process)
         finally:
             process.terminate()
-            process.wait(timeout=30)
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()  # else the test would wait for it for ever
+                raise
