@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from .atom import Atom
 from .bodies import without_statement
-from .certificate import Proof
 from .derivation import certify, trace
 from .engines import Firing, close
 from .facts import Fact
 from .horn import HornProgram, SliceNames, compile_slice
 from .slice import Call, Instance, Slice
+from .steps import Proof
 
 
 @dataclass(frozen=True, slots=True)

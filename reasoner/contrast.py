@@ -29,11 +29,11 @@ from .bodies import (
     unify_head,
     value_of,
 )
-from .certificate import Json
 from .clause import Clause, bind_atom, render_literal
 from .closed_slice import merge_slices, uncertain_rows
 from .inquiry import Inquiry
 from .magic import Assign, Collect, Read, Refute, Step, Test, expression_names, literal_names
+from .trees import Json
 
 _MOST_WALKS = 400
 _MOST_ROWS = 12

@@ -15,9 +15,6 @@ from .atom import Atom, Variable, render_pattern
 from .bodies import NotCovered
 from .certificate import (
     Conclusion,
-    Json,
-    Proof,
-    StepList,
     Witness,
     build_certificate,
     canonical_bytes,
@@ -36,6 +33,8 @@ from .requirement import undetermined_requirements, write_requirement
 from .retraction import Retraction
 from .slice import Slice
 from .sources import Sources
+from .steps import Proof, StepList
+from .trees import Json
 from .verdict import AbstentionCode, OpenRequirement, Verdict, first_code, requirement_id
 from .verify import verify_bytes
 from .weigh import Side, slices_behind, weigh, write_conflicts

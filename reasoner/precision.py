@@ -8,9 +8,9 @@ from kb.quantity import Date
 
 from .atom import Atom, Term
 from .bodies import without_statement
-from .certificate import Proof
 from .facts import Fact
 from .inquiry import Inquiry
+from .steps import Proof
 
 Value = tuple[str, Term]
 """A dimension and a subject, of which there is one value at a time."""

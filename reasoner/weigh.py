@@ -13,13 +13,14 @@ from kb.statement import ALWAYS
 
 from .atom import Atom, render_pattern
 from .bodies import without_statement
-from .certificate import Json, Proof, StepList
 from .closed_slice import close_slice
 from .contest import Contest, Contests
 from .facts import Fact
 from .inquiry import Inquiry
 from .prelude import VALUE_RULES
 from .slice import Instance, Slice
+from .steps import Proof, StepList
+from .trees import Json
 from .verdict import AbstentionCode, OpenRequirement, requirement_id
 
 

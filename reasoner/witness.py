@@ -20,7 +20,7 @@ from .bodies import (
     solutions,
     unify_head,
 )
-from .certificate import Json, StepList, Witness
+from .certificate import Witness
 from .clause import Clause
 from .closed_slice import close_slice, merge_slices, uncertain_rows
 from .facts import Signature
@@ -28,6 +28,8 @@ from .heads import Heads
 from .inquiry import Inquiry
 from .prelude import ALIAS, DECLARATIONS, SAME_AS
 from .slice import Call, Slice
+from .steps import StepList
+from .trees import Json
 from .verify import retracted_spans, table_spans
 
 _COMPUTED = {

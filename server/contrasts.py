@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from proofweave.v1 import common_pb2
 from proofweave.v1 import reasoning_pb2 as pb
 
-from reasoner.certificate import Json
 from reasoner.contrast import Contrast, Difference, requirement_for
 from reasoner.evaluate import Budget
 from reasoner.inquiry import Inquiry
 from reasoner.presume import presume_requirement
+from reasoner.trees import Json
 
 from .proof_steps import quote_messages
 from .reasoning import Ground, decide_goal, decision_message

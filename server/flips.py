@@ -16,12 +16,12 @@ from proofweave.v1 import reasoning_pb2 as pb
 from kb.statement import Validity
 from reasoner.atom import Atom, render_pattern
 from reasoner.bodies import without_statement
-from reasoner.certificate import clause_tree
 from reasoner.clause import Clause, Policy
 from reasoner.evaluate import Budget, evaluate
 from reasoner.facts import FactBase
 from reasoner.policy import parse_atom
 from reasoner.slice import Slice
+from reasoner.trees import clause_tree
 
 from .proof_steps import Json, roots_of, step_message, steps_below
 from .reasoning import Ground

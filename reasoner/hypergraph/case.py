@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from kb.statement import Evidence, Statement, Text
 
 from ..atom import Atom
-from ..certificate import Proof
 from ..clause import Policy, Positive
 from ..decide import Decision, Request, decide, prove
 from ..evaluate import UNLIMITED, Budget
@@ -18,6 +17,7 @@ from ..facts import Fact, FactBase, facts_of
 from ..slice import AtomPremise, Instance
 from ..source_text import normalize
 from ..sources import Candidates, SourceRecord, StatementRecord
+from ..steps import Proof
 from ..verdict import Verdict
 from ..verify import Texts
 from .decision import GoalDecision, GraphStep, decide_hypergraph

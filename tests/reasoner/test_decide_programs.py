@@ -15,12 +15,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from policy_programs import CLOSED, DERIVED, STORED, Program, programs
 
-from reasoner.certificate import canonical_bytes, clause_tree
+from reasoner.certificate import canonical_bytes
 from reasoner.checker.policy import read_policy
 from reasoner.decide import Decision, Request, decide
 from reasoner.errors import PolicyRejected
 from reasoner.evaluate import evaluate
 from reasoner.policy import parse_atom, parse_policy
+from reasoner.trees import clause_tree
 from reasoner.verdict import AbstentionCode, Verdict
 from reasoner.verify import verify_bytes
 

@@ -16,7 +16,6 @@ from kb.quantity import Date, Quantity
 from reasoner import arithmetic
 from reasoner.arithmetic import FUNCTIONS, Undetermined
 from reasoner.atom import Constant, Symbol, Variable, render_term
-from reasoner.certificate import clause_tree
 from reasoner.checker.arithmetic import evaluate
 from reasoner.checker.format import Rejected
 from reasoner.checker.policy import read_policy
@@ -28,6 +27,7 @@ from reasoner.errors import PolicyRejected
 from reasoner.magic import Assign, Collect, Step, names_of, order_body
 from reasoner.policy import parse_facts, parse_policy
 from reasoner.source_text import normalize
+from reasoner.trees import clause_tree
 
 FACTS = """\
 % a comment with p(1). in it
