@@ -7,16 +7,13 @@ import re
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command_line import Run, runner
 from live_server import DOCUMENTS, POLICY, POLICY_TESTS
 
-from server.__main__ import main
 from server.cli.app import COMMANDS, GROUPS
 from server.cli.local import named_bases
 
@@ -28,36 +25,10 @@ certified_under(acme, "ISO 9001").
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a command printed, and its exit code."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:  # whatever the command printed
-        """The one object on standard output."""
-        return json.loads(self.out)
-
-
-Run = Callable[..., Outcome]
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Give a function that runs the command line in this process."""
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["proofweave", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        sys.stdout.flush()
-        captured = capfdbinary.readouterr()
-        return Outcome(int(left.value.code or 0), captured.out.decode(), captured.err.decode())
-
-    return call
+    """The command line in this process."""
+    return runner(monkeypatch, capfdbinary)
 
 
 @pytest.fixture

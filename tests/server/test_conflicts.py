@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from server.__main__ import main
+from command_line import runner
 
 REGISTER = """\
 # Register extract
@@ -46,16 +44,9 @@ Run = Callable[..., tuple[int, Any]]
 
 @pytest.fixture
 def prove(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Give a function that runs a command and gives its exit code and output."""
-
-    def call(*arguments: object) -> tuple[int, Any]:
-        monkeypatch.setattr(sys, "argv", ["proofweave", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        sys.stdout.flush()
-        return int(left.value.code or 0), capfdbinary.readouterr().out.decode()
-
-    return call
+    """The command line in this process: exit code and output."""
+    run = runner(monkeypatch, capfdbinary)
+    return lambda *arguments: run(*arguments)[:2]
 
 
 @pytest.fixture(params=["Latvia", "Estonia"], ids=["contradicting", "agreeing"])

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from server.__main__ import main
+from command_line import runner
 
 CASE = Path(__file__).parents[1] / "cases" / "gate" / "under"
 VERIFY = Path(__file__).parents[2] / "reasoner" / "verify.py"
@@ -21,14 +20,9 @@ Run = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    def call(*arguments: object) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["proofweave", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        sys.stdout.flush()
-        return int(left.value.code or 0), capfdbinary.readouterr().out.decode()
-
-    return call
+    """The command line in this process: exit code and output."""
+    run = runner(monkeypatch, capfdbinary)
+    return lambda *arguments: run(*arguments)[:2]
 
 
 def test_the_class_is_a_premise_that_the_verifier_checks(run: Run, tmp_path: Path) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from command_line import runner
 
 from kb.owl import TURTLE, import_dimensions
-from server.__main__ import main
 
 NAMESPACE = "https://example.org/kb/"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,23 +57,17 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Give a function that runs the command line and gives its code, output and errors."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["proofweave", "lattice", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        sys.stdout.flush()
-        captured = capfdbinary.readouterr()
-        return int(left.value.code or 0), captured.out.decode(), captured.err.decode()
-
-    return call
+    """The command line in this process, within `lattice`."""
+    run = runner(monkeypatch, capfdbinary)
+    return lambda *arguments: run("lattice", *arguments)
 
 
 @pytest.fixture
-def kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def kb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Path:
     """A knowledge base with an imported taxonomy, and a table that uses it."""
-    directory = tmp_path / "kb"
+    directory, run = tmp_path / "kb", runner(monkeypatch, capfdbinary)
     (tmp_path / "equipment.ttl").write_text(EQUIPMENT)
     (tmp_path / "kinds.csv").write_text(KINDS)
     (tmp_path / "wards.csv").write_text(WARDS)
@@ -91,10 +84,8 @@ def kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             *("--mapping", tmp_path / "wards.yaml"),
         ),
     ):
-        monkeypatch.setattr(sys, "argv", ["proofweave", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        assert not left.value.code
+        done = run(*arguments)
+        assert done.code == 0, done.err
     return directory
 
 

@@ -6,14 +6,11 @@ The example is LatWeave's (arXiv 2609.27225); the animals and their table are ou
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from server.__main__ import main
+from command_line import Run, runner
 
 HEAD = """\
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -49,22 +46,11 @@ confidence: source
 dimensions: {mass: quantity, described: time}
 """
 
-Run = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Give a function that runs the command line and gives its code, output and errors."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["proofweave", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        sys.stdout.flush()
-        captured = capfdbinary.readouterr()
-        return int(left.value.code or 0), captured.out.decode(), captured.err.decode()
-
-    return call
+    """The command line in this process."""
+    return runner(monkeypatch, capfdbinary)
 
 
 @pytest.fixture

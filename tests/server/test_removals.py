@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import sys
 import zlib
 from collections.abc import Iterable
 from typing import Any
 
 import grpc
 import pytest
+from command_line import runner
 from live_server import DOCUMENTS, POLICY, Live, send
 from proofweave.v1 import certificate_pb2, common_pb2, knowledge_pb2, policy_pb2, reasoning_pb2
 
-from server.__main__ import main
 from server.status import failure_of
 
 CERTIFIED = common_pb2.VERDICT_CERTIFIED
@@ -188,13 +186,11 @@ def test_nothing_of_an_erased_document_is_left_in_the_files(known: Live) -> None
 def test_the_commands_list_and_remove(
     known: Live, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    command_line = runner(monkeypatch, capfdbinary)
+
     def run(*arguments: str) -> tuple[int, Any]:  # what the command printed
-        command = ["proofweave", *arguments, "--server", known.address, "--json"]
-        monkeypatch.setattr(sys, "argv", command)
-        with pytest.raises(SystemExit) as left:
-            main()
-        sys.stdout.flush()
-        return int(left.value.code or 0), json.loads(capfdbinary.readouterr().out)
+        done = command_line(*arguments, "--server", known.address, "--json")
+        return done.code, done.json
 
     code, listed = run("statement", "list", "--subject", "Tiny Ltd", "--document", "audit.md")
     assert code == 0
