@@ -131,7 +131,10 @@ class _Walker:
                 return [self._on(walk, bindings=bound)]
             case Refute(_, atom, _):
                 pattern = bind_atom(atom, bound)
-                rows = tuple(sorted(self.known.rows(pattern), key=str))
+                # Where something else is missing, a variable may be open, and stand twice.
+                known = self.known.rows(pattern)
+                found = [row for row in known if match_row(pattern, row, {}) is not None]
+                rows = tuple(sorted(found, key=str))
                 if not rows:
                     return [self._on(walk)]
                 return [self._on(walk, self._excluded(pattern, rows))]

@@ -275,3 +275,11 @@ def test_a_class_refused_by_a_called_rule_asks_the_caller_for_another() -> None:
     assert not any(item.atom.startswith("under(") for item in decision.open)
     moved = decided(rules, facts + ' seat("A", "Union").', 'fit("A")')
     assert moved.verdict is Verdict.CERTIFIED
+
+
+def test_a_variable_that_is_open_twice_in_an_absence_has_one_value() -> None:
+    """No row has one value at both places, so the absence is not what is missing."""
+    rules = 'closed(e/2, "case").\nclosed(f/2, "case").\np(X) :- not e(Y, Y), f(Y, X).\n'
+    for facts, missing in (("e(b, 4).", {"f(Y, a)"}), ("e(b, b).", {"f(Y, a)", "not e(Y, Y)"})):
+        decision = decided(rules, facts, "p(a)")
+        assert {item.atom for item in decision.open} == missing
