@@ -154,11 +154,13 @@ class _Walker:
         rows = self.known.rows(pattern)
         uncertain = self.known.answers().uncertain
         reads = (*walk.reads, (atom, pattern))
-        walks = []
-        for row in [row for row in rows if row not in uncertain][:MOST_ROWS]:
-            extended = match_row(atom, row, walk.bindings)
+        walks: list[_Walk] = []
+        for row in rows:
+            extended = None if row in uncertain else match_row(atom, row, walk.bindings)
             if extended is not None:
                 walks.append(_Walk(walk.at + 1, extended, walk.needs, reads))
+                if len(walks) == MOST_ROWS:
+                    break
         if walks:
             return walks[::-1]
         return [self._on(walk, self._unread(atom, pattern, walk))]

@@ -283,3 +283,10 @@ def test_a_variable_that_is_open_twice_in_an_absence_has_one_value() -> None:
     for facts, missing in (("e(b, 4).", {"f(Y, a)"}), ("e(b, b).", {"f(Y, a)", "not e(Y, Y)"})):
         decision = decided(rules, facts, "p(a)")
         assert {item.atom for item in decision.open} == missing
+
+
+def test_a_row_that_fits_is_found_behind_many_that_do_not() -> None:
+    rules = "p(X) :- e(Y, Y), f(X)."
+    facts = "\n".join(f"e({n}, 0)." for n in range(1, 20))
+    decision = decided(rules, f"{facts}\ne(z, z).", "p(a)")
+    assert {item.atom for item in decision.open} == {"f(a)"}
