@@ -278,6 +278,11 @@ class Witness:
         """Walk the rules of every demand, and read every lookup again."""
         case = self.case
         demanded = {demand.sign for demand in self.demands}
+        concluded = {
+            sign
+            for sign in demanded
+            if any(rule.id.startswith(tuple(VALUE_RULES)) for rule in case.by_head[sign])
+        }
         looked_up = {(lookup.sign, lookup.pattern) for lookup in self.lookups}
         for call in (*self.demands, *self.lookups):
             # Whatever a call is said to rest on: the facts files that are at hand answer it, too.
@@ -287,10 +292,8 @@ class Witness:
         for demand in self.demands:
             if (demand.sign, demand.pattern) in looked_up or demand.sign in PRELUDE_HEADS:
                 continue
-            concluded = any(
-                rule.id.startswith(tuple(VALUE_RULES)) for rule in case.by_head[demand.sign]
-            )
-            if not concluded and not any(demand.sign in p.uses for p in case.policies):
+            ruled = demand.sign in concluded or any(demand.sign in p.uses for p in case.policies)
+            if not ruled:
                 message = f"{demand.sign} is stored; expected a lookup beside the demand"
                 reject("WITNESS_INCOMPLETE", demand.where, message)
             if case.texts is None or any(lookup.basis != "facts" for lookup in self.lookups):
