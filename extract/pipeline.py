@@ -227,7 +227,7 @@ def mark_sentences(doc: Doc) -> Doc:
             depth = 0
         elif (
             depth
-            or token.idx < title_end
+            or token.idx <= title_end
             or before.text[-1].isalnum()
             or (token.text[0].islower() and before.text not in (".", "!", "?"))
             or (before.text in _ABBREVIATIONS and not token.text[0].isupper())

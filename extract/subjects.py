@@ -76,6 +76,10 @@ class Subjects:
         """
         trigger = self.doc[start]
         is_noun = trigger.pos_ == "NOUN"
+        if is_noun:
+            first = self._coordinated(start, sentence)
+            if first is not None:
+                return self._governing(dimension, first, sentence)
         beside = self._beside(start) if is_noun else None
         if beside is not None and "person" in dimension.subject_types and self._is_place(beside):
             beside = self._governor(
@@ -83,9 +87,15 @@ class Subjects:
             )  # `born in Ness, the son of`
         if beside is None and is_noun and start - sentence.start < _OPENING:
             beside = self._subject_of(sentence, trigger)  # `The son of James, he ..`
+            if beside is None and trigger.dep_ == "ROOT" and self.resolved.titled:
+                return self._anchor()  # `The only son of James.`, a sentence without a verb
         if beside is None and is_noun and _is_object(trigger):
             return None  # `left it to the sons of James` says nothing of who left it
         governor = self._predicated(beside or self._governor(trigger, _REACH))
+        if governor is not None and names_office(governor.entity):
+            opening = self._topic(sentence, start)  # `Ann, Countess of Kent, married ..`
+            if opening is not None and opening.entity == self.resolved.anchor:
+                governor = opening
         if governor is not None and (
             dimension.subject_types != ("work",) or self.suits(governor, dimension)
         ):
@@ -95,6 +105,24 @@ class Subjects:
         if governor is None and not (anchored and sentence.start == 0):
             return None
         return topic if anchored else governor
+
+    def _coordinated(self, start: int, sentence: Span) -> int | None:
+        """Give the noun to which a noun after `and` is joined: `son` in `son of A and brother of B`.
+
+        Both are said of the same; the name between them is not what the second is said of.
+        """
+        index = start - 1
+        while index > sentence.start and self.doc[index].pos_ in _BETWEEN:
+            index -= 1
+        if self.doc[index].lower_ != "and" or index - 1 not in self.covering:
+            return None
+        for at in range(self.covering[index - 1].start - 1, sentence.start, -1):
+            token = self.doc[at]
+            if token.pos_ in ("VERB", "AUX") or token.is_punct:
+                return None
+            if token.lower_ == "of" and self.doc[at - 1].pos_ == "NOUN":
+                return at - 1
+        return None
 
     def _is_place(self, mention: Mention) -> bool:
         root = self.doc[mention.start : mention.end].root
@@ -152,7 +180,10 @@ class Subjects:
         return None
 
     def _topic(self, sentence: Span, before: int) -> Mention | None:
-        """Give the first mention of the sentence, if it opens the sentence."""
+        """Give the first mention of the sentence, if it opens the sentence, or the lead of all."""
+        lead = self.resolved.lead_name
+        if lead is not None and sentence.start == 0 and lead.start < before:
+            return self.mentions.get(lead.start)
         for index in range(sentence.start, min(before, sentence.start + _OPENING)):
             if index in self.mentions:
                 return self.mentions[index]
@@ -179,6 +210,10 @@ class Subjects:
             "PROPN",
         ):
             return self._thing(token, token, reach - 1)
+        if token.dep_ == "prep" and token.lower_ == "as":
+            for child in token.head.children:  # `names him as the son of`
+                if child.dep_ == "dobj":
+                    return self._mention_of(child)
         if token.dep_ in _CLIMBING_ARCS:
             return self._governor(token.head, reach - 1)
         return None
