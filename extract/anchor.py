@@ -75,8 +75,9 @@ def lead_name(doc: Doc, names: Sequence[Name], anchor: str | None) -> Name | Non
     words = {word.casefold() for word in bare.split()}
     resembles = any(token.text.casefold() in words for token in doc[start:end])
     if not resembles and end < len(doc) and doc[end].text == ",":
-        whole = first is not None and first.start == start and first.end > end
-        return first if whole and words & {word.casefold() for word in first.text.split()} else None
+        if first is None or first.start != start or first.end <= end:
+            return None
+        return first if words & {word.casefold() for word in first.text.split()} else None
     if any(token.pos_ in ("VERB", "AUX") and token.text[0].islower() for token in doc[start:end]):
         return first if first is not None and first.start == start else None
     return lead
@@ -124,7 +125,7 @@ def lead_kind(doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, 
             continue
         for child in token.children:
             for word in (child, *child.conjuncts) if child.dep_ == "attr" else ():
-                kind = noun_kind.get(word.lower_) or noun_kind.get(word.lemma_.lower())
+                kind = _noun_kind(doc, word.i, noun_kind)
                 if kind is not None:
                     return kind
         said = _first_kind(doc, token.i + 1, min(sentence_end, token.i + _LONGEST_LEAD), noun_kind)
@@ -149,6 +150,15 @@ class _Said:
 
     kind: str
     modifies: bool
+
+
+def _noun_kind(doc: Doc, index: int, noun_kind: Mapping[str, str]) -> str | None:
+    """Give the kind of a noun, or of the last of those that follow it: `charity single`."""
+    kind = noun_kind.get(doc[index].lower_) or noun_kind.get(doc[index].lemma_.lower())
+    while kind is not None and index + 1 < len(doc) and doc[index + 1].lower_ in noun_kind:
+        index += 1
+        kind = noun_kind[doc[index].lower_]
+    return kind
 
 
 def _first_kind(doc: Doc, start: int, stop: int, noun_kind: Mapping[str, str]) -> _Said | None:

@@ -178,9 +178,9 @@ def _resolve_name(
         words = name.text.split()
         if len(words) > 1 and not name.quoted:
             state.names.setdefault(words[-1], entity)
-            for shorter in (name.text.split(" of ")[0], name.text.split(",")[0]):
-                if " " in shorter:  # `Thomas II`, `Ann Lee`, of what is named in full once
-                    state.names.setdefault(shorter, entity)
+            numbered = name.text.split(" of ")[0]
+            if set(numbered.split()[-1]) <= set("IVX"):  # `Thomas II` is `Thomas II of Savoy`
+                state.names.setdefault(numbered, entity)
         return Mention(name.start, name.end, entity, Form.NAME, name.start)
     form = Form.NAME if entity == name.text else Form.ALIAS
     return Mention(name.start, name.end, entity, form, name.start)
@@ -194,8 +194,8 @@ def _plain_words(name: str) -> list[str]:
 def _means_person(doc: Doc, name: Name, sentence: Span, full: Sequence[Sequence[str]]) -> bool:
     """Whether a name means the person that a titled passage is about.
 
-    So does the surname where it opens a later sentence, for relatives go by given names; several
-    words of the full name in their order; and the name that follows `Born` at the beginning.
+    Where a later sentence opens with it, so does the surname, for relatives go by given names, or
+    several words of the full name in their order; and so does a name behind `Born`.
     """
     if name.quoted or sentence.start == 0:
         return False
@@ -205,7 +205,7 @@ def _means_person(doc: Doc, name: Name, sentence: Span, full: Sequence[Sequence[
         return any(words[0] == form[-1] for form in full if form)
     if name.start - sentence.start in (1, 2) and doc[sentence.start].lower_ == "born":
         return doc[name.start - 1].lower_ in ("born", "as")
-    if len(words) < 2 or "," in name.text:
+    if len(words) < 2 or "," in name.text or not first:
         return False
     return any(
         words[0] == form[0]

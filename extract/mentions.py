@@ -221,11 +221,13 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
             and doc[end + 1].lower_ not in _COMPOUNDS
         ):
             end += 2
-        elif _glued(doc, end) and token.text[0].isalpha():
+        elif (
+            (_glued(doc, end) and token.text[0].isalpha())
+            or _ELIDED.match(token.text)
+            or _is_month_in_name(doc, end, stop)
+        ):
             end += 1
-        elif _ELIDED.match(token.text) or _is_month_in_name(doc, end, stop):
-            end += 1
-        elif token.text in ("and", "&") and _joins_institution(doc, index, end, stop):
+        elif _joins_institution(doc, index, end, stop) or _parts_university(doc, index, end, stop):
             end += 2
         elif token.text in ("al", "el", "an", "ad") and end + 2 < stop and doc[end + 1].text == "-":
             end += 3
@@ -250,6 +252,18 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
     return end
 
 
+def _parts_university(doc: Doc, start: int, index: int, stop: int) -> bool:
+    """Whether a comma is within the name of a university: `University of California, Berkeley`."""
+    return (
+        doc[index].text == ","
+        and index + 1 < stop
+        and doc[start].text == "University"
+        and doc[index].ent_type_ == "ORG"
+        and doc[index].ent_iob_ == "I"
+        and _is_capitalised(doc[index + 1])
+    )
+
+
 def _is_month_in_name(doc: Doc, index: int, stop: int) -> bool:
     """Whether a word that may be a month is a name within a name: `Joseph August of Essen`."""
     return (
@@ -265,7 +279,9 @@ def _joins_institution(doc: Doc, start: int, index: int, stop: int) -> bool:
 
     It is where the tagger takes all for one name, and only one side has the word of an institution.
     """
-    if index + 1 >= stop or not _is_capitalised(doc[index + 1]):
+    if doc[index].text not in ("and", "&") or index + 1 >= stop:
+        return False
+    if not _is_capitalised(doc[index + 1]):
         return False
     within = doc[index].ent_type_ in ("ORG", "FAC") and doc[index].ent_iob_ == "I"
     before = {token.text for token in doc[start:index]}
@@ -308,8 +324,18 @@ def names_office(name: str) -> bool:
 _FORMS_OF_ADDRESS = frozenset({
     "King", "Queen", "Emperor", "Empress", "Sultan", "President", "Sir", "Dame", "Dr.", "Dr", "Mr.",
     "Mr", "Mrs.", "Mrs", "Ms.", "Ms", "Prof.", "Professor", "General", "Colonel", "Captain",
-    "Senator", "Judge", "Rev.", "Reverend", "Hon.",
+    "Senator", "Judge", "Rev.", "Reverend", "Hon.", "Major", "Admiral", "Commander", "Governor",
+    "Minister", "Chancellor", "Ambassador", "Lieutenant", "Sergeant", "Major-General",
+    "Lieutenant-General", "Brigadier", "Congressman",
 })  # fmt: skip
+
+
+_OFFICES_BEFORE_NAMES = (
+    "Member of Parliament ",
+    "Prime Minister ",
+    "Vice President ",
+    "First Lady ",
+)
 
 
 def without_rank(name: str) -> str:
@@ -318,6 +344,9 @@ def without_rank(name: str) -> str:
     It stays where a single name follows, alone or with a realm: `Queen Mary`, `King Wu of Zhou`.
     """
     words = name.split()
+    for office in _OFFICES_BEFORE_NAMES:
+        if name.startswith(office) and len(words) > len(office.split()) + 1:
+            words = words[len(office.split()) :]
     while len(words) > 2 and words[0] in _FORMS_OF_ADDRESS and words[2] not in ("of", "de"):
         words = words[1:]
     return " ".join(words)

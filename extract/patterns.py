@@ -195,7 +195,7 @@ class _Sentences:
                     yield finding
 
     def _leaves_brackets(self, match: Match) -> bool:
-        """Whether a match begins in brackets and ends behind them: what is said there ends there."""
+        """Whether a match begins in brackets and ends behind them, where other things are said."""
         depth = 0
         for token in self.doc[match.start : max(match.end, match.value[1])]:
             depth += (token.text == "(") - (token.text == ")")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from spacy.tokens import Token
 
 from kb.dimension import DimensionKind
@@ -27,7 +25,8 @@ _HEADS_OF_NO_PERSON = frozenset({
     "airport", "association", "band", "club", "college", "company", "corporation", "county",
     "department", "dynasty", "empire", "foundation", "government", "hospital", "hotel", "institute",
     "league", "ministry", "museum", "orchestra", "organisation", "organization", "party",
-    "pictures", "productions", "films", "entertainment", "records", "republic", "river", "school", "society", "station", "studio", "studios", "union",
+    "pictures", "productions", "films", "entertainment", "records", "republic", "river", "school",
+    "society", "station", "studio", "studios", "union",
     "university",
 })  # fmt: skip
 
@@ -112,12 +111,18 @@ class Slots:
     def _name_span(self, index: int, stop: int) -> tuple[int, int] | None:
         """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`."""
         passed: Name | None = None
+        past = index
         for at in range(index, min(index + _MOST_MODIFIERS, stop)):
             token = self.doc[at]
             name = self.names.get(at)
+            if at < past:
+                continue
             if name is not None and name.end <= stop:
+                if self._is_possessor(name.end):
+                    past = name.end + 1  # `by the Lakers' singer Ann Lee`
+                    continue
                 if not self._describes(name, stop):
-                    return None if self._is_possessor(name.end) else (name.start, name.end)
+                    return (name.start, name.end)
                 passed = name
                 continue
             passable = (
@@ -163,7 +168,11 @@ class Slots:
         )
 
     def _is_possessor(self, end: int) -> bool:
-        return end < len(self.doc) and self.doc[end].lower_ in ("'s", "’s")
+        if end + 1 >= len(self.doc):
+            return False
+        mark = self.doc[end].lower_
+        plural = mark in ("'", "’") and self.doc[end - 1].text.endswith("s")
+        return mark in ("'s", "’s") or (plural and self.doc[end + 1].text[0].islower())
 
     def _amount_span(
         self, dimension: PackDimension, index: int, stop: int
@@ -229,8 +238,13 @@ class Slots:
                     return span
         return None
 
-    def listed(self, dimension: PackDimension, index: int, stop: int) -> Iterator[tuple[int, int]]:
-        """Give the further values of an enumeration that continues at a token."""
+    def listed(self, dimension: PackDimension, index: int, stop: int) -> list[tuple[int, int]]:
+        """Give the further values of an enumeration that continues at a token.
+
+        What a comma parts from an organisation is another only if `and` follows: `Balliol, Oxford`.
+        """
+        found: list[tuple[int, int]] = []
+        joined = dimension.value_types != ("organization",)
         while index < stop:
             at = index
             if self.doc[at].text in ('"', "”", "“"):
@@ -239,15 +253,17 @@ class Slots:
                 dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–", "/")
             ):
                 at += 1
-            if at < stop and self.doc[at].lower_ in ("and", "&", "or"):
-                at += 1
+            conjoined = at < stop and self.doc[at].lower_ in ("and", "&", "or")
+            at += conjoined
             if at == index or at >= stop:
-                return
+                break
             spans = self.spans(dimension, at, stop)
             if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
-                return
-            yield spans[0]
+                break
+            joined = joined or conjoined
+            found.append(spans[0])
             index = spans[0][1]
+        return found if joined else []
 
     def read(
         self, dimension: PackDimension, span: tuple[int, int], written: str | None

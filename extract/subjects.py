@@ -80,6 +80,9 @@ class Subjects:
             first = self._coordinated(start, sentence)
             if first is not None:
                 return self._governing(dimension, first, sentence)
+        named = self._named(start, is_noun=is_noun)
+        if named is not None:
+            return named
         beside = self._beside(start) if is_noun else None
         if beside is not None and "person" in dimension.subject_types and self._is_place(beside):
             beside = self._governor(
@@ -92,6 +95,8 @@ class Subjects:
         if beside is None and is_noun and _is_object(trigger):
             return None  # `left it to the sons of James` says nothing of who left it
         governor = self._predicated(beside or self._governor(trigger, _REACH))
+        if governor is not None and self._only_in_brackets(governor, start):
+            governor = None  # `Der Weg ("The Road") is a film`
         if governor is not None and names_office(governor.entity):
             opening = self._topic(sentence, start)  # `Ann, Countess of Kent, married ..`
             if opening is not None and opening.entity == self.resolved.anchor:
@@ -107,22 +112,45 @@ class Subjects:
         return topic if anchored else governor
 
     def _coordinated(self, start: int, sentence: Span) -> int | None:
-        """Give the noun to which a noun after `and` is joined: `son` in `son of A and brother of B`.
+        """Give the noun a noun after `and` is joined to: `son` in `son of A and brother of B`.
 
         Both are said of the same; the name between them is not what the second is said of.
         """
         index = start - 1
         while index > sentence.start and self.doc[index].pos_ in _BETWEEN:
             index -= 1
-        if self.doc[index].lower_ != "and" or index - 1 not in self.covering:
+        if self.doc[index].lower_ != "and":
             return None
-        for at in range(self.covering[index - 1].start - 1, sentence.start, -1):
+        index -= 2 if self.doc[index - 1].text == "," else 1
+        if index not in self.covering:
+            return None
+        for at in range(self.covering[index].start - 1, sentence.start, -1):
             token = self.doc[at]
-            if token.pos_ in ("VERB", "AUX") or token.is_punct:
+            if token.pos_ in ("VERB", "AUX") or (token.is_punct and token.text != ","):
                 return None
             if token.lower_ == "of" and self.doc[at - 1].pos_ == "NOUN":
                 return at - 1
         return None
+
+    def _named(self, start: int, *, is_noun: bool) -> Mention | None:
+        """Give the title in quotation marks that follows a noun or precedes a participle.
+
+        `the song "Dawn", which was written by`; `the album "Dawn", released in 1950`.
+        """
+        if is_noun:
+            name = next(
+                (self.text.names[i] for i in (start + 1, start + 2) if i in self.text.names), None
+            )
+        else:
+            index = start - 1
+            while index > 0 and (self.doc[index].is_quote or self.doc[index].text == ","):
+                index -= 1
+            name = self.text.name_at.get(index) if self.doc[start].tag_ == "VBN" else None
+        return self.mentions.get(name.start) if name is not None and name.quoted else None
+
+    def _only_in_brackets(self, mention: Mention, start: int) -> bool:
+        inside = self.text.in_brackets
+        return mention.start in inside and start not in inside
 
     def _is_place(self, mention: Mention) -> bool:
         root = self.doc[mention.start : mention.end].root
