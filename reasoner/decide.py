@@ -289,8 +289,13 @@ class _Case:
         witness, cited = show_calls(
             self.inquiry, slices, steps, roots=roots, excluded=sides, contested=contested
         )
+        is_whole = positive.part.complete and negative.part.complete
         conclusion = self._conclusion(
-            Verdict.ABSTAINED, AbstentionCode.CONFLICT, open=requirements, refuted=refuted
+            Verdict.ABSTAINED,
+            AbstentionCode.CONFLICT,
+            open=requirements,
+            refuted=refuted,
+            complete=self.request.goal.is_ground or is_whole,
         )
         return _Draft(conclusion, steps, witness, cited)
 
