@@ -19,6 +19,7 @@ from .values import (
     Day,
     Value,
     compare,
+    on_scale_of,
     value_of,
 )
 
@@ -26,7 +27,7 @@ LARGEST_BITS = 4000
 """Size of numerator and denominator beyond which a computed number is no value."""
 Tree = dict[str, Any]
 """A syntax tree as certificates hold it: plain JSON."""
-ZERO: Value = ("number", Fraction(0))
+ZERO: Value = ("number", Fraction(0), "")
 
 
 class NoValue(Exception):
@@ -44,84 +45,75 @@ def evaluate(tree: Tree, bindings: Mapping[str, str]) -> Value | None:
             term = bindings[content]
             return None if term == UNKNOWN else value_of(term)
         case "number":
-            return ("number", Fraction(content))
+            return ("number", Fraction(content), "")
         case "text" | "symbol":
             return (kind, content)
         case "date" | "quantity":
             return value_of(f'@{kind}("{content}")')
     values = [evaluate(item, bindings) for item in tree["arguments"]]
-    if None in values:
-        return None
     name = tree["operation"] if len(values) > 1 or tree["operation"] != "-" else "-1"
     try:
-        return bounded(_FUNCTIONS[name](*values))
+        return None if None in values else bounded(_FUNCTIONS[name](*values))
     except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError, NoValue):
         return None
 
 
 def bounded(value: Value) -> Value:
     """Refuse a number that nobody could write."""
-    if value[0] in ("number", "quantity"):
+    if value[0] == "number":
         size = max(value[1].numerator.bit_length(), value[1].denominator.bit_length())
         if size > LARGEST_BITS:
             raise NoValue
     return value
 
 
+# ---------------------------------------------------------------- numbers
+
+
 def _of(kind: str, value: Value) -> Any:
-    """Give the number of a number, or the days of a date."""
+    """Give magnitude and unit of a number, or first and last day of a date."""
     if value[0] != kind:
         raise NoValue
-    return value[1] if kind == "number" else value[1:]
+    return value[1:]
 
 
 def _whole(value: Value) -> int:
-    number: Fraction = _of("number", value)
-    if number.denominator != 1:
+    number, unit = _of("number", value)
+    if unit or number.denominator != 1:
         raise NoValue
     return int(number)
 
 
 def add(left: Value, right: Value, sign: int = 1) -> Value:
     """Add, or subtract with the sign -1; a sum has the unit of its left side."""
-    match left[0], right[0]:
-        case ("number", "number"):
-            return ("number", left[1] + sign * right[1])
-        case ("quantity", "quantity"):
-            magnitude = converted(right[1], right[2], left[2])
-            if magnitude is not None:
-                return ("quantity", left[1] + sign * magnitude, left[2])
-        case ("quantity", "number") if right[1] == 0:
-            return left
-        case ("number", "quantity") if left[1] == 0:
-            return ("quantity", sign * right[1], right[2])
-    raise NoValue
+    (number, unit), (_, other) = _of("number", left), _of("number", right)
+    magnitude = on_scale_of(right, left)
+    if magnitude is None:
+        raise NoValue
+    return ("number", number + sign * magnitude, unit or other)
 
 
 def _multiply(left: Value, right: Value) -> Value:
-    if right[0] == "quantity":
-        left, right = right, left
-    if left[0] == "quantity":
-        return ("quantity", left[1] * _of("number", right), left[2])
-    return ("number", _of("number", left) * _of("number", right))
+    (number, unit), (factor, other) = _of("number", left), _of("number", right)
+    if unit and other:
+        raise NoValue
+    return ("number", number * factor, unit or other)
 
 
 def _divide(left: Value, right: Value) -> Value:
-    if left[0] == right[0] == "quantity":
-        magnitude = converted(right[1], right[2], left[2])
-        if magnitude is None:
-            raise NoValue
-        return ("number", left[1] / magnitude)
-    if left[0] == "quantity":
-        return ("quantity", left[1] / _of("number", right), left[2])
-    return ("number", _of("number", left) / _of("number", right))
+    (number, unit), (divisor, other) = _of("number", left), _of("number", right)
+    if not other:
+        return ("number", number / divisor, unit)
+    magnitude = converted(divisor, other, unit) if unit else None
+    if magnitude is None:
+        raise NoValue
+    return ("number", number / magnitude, "")
 
 
 def _on_magnitude(change: Callable[[Fraction], Any]) -> Callable[[Value], Value]:
     def changed(value: Value) -> Value:
-        if value[0] == "quantity":
-            return ("quantity", Fraction(change(value[1])), value[2])
-        return ("number", Fraction(change(_of("number", value))))
+        number, unit = _of("number", value)
+        return ("number", Fraction(change(number)), unit)
 
     return changed
 
@@ -136,12 +128,10 @@ def best_of(values: Sequence[Value], *, greatest: bool) -> Value:
     best = values[0]
     for value in values[1:]:
         low, high = (best, value) if greatest else (value, best)
-        if value == best:
-            continue
         truth = compare("<=", low, high)
         if truth == TRUE:
             best = value
-        elif truth == UNDETERMINED and compare("<=", high, low) != TRUE:
+        elif truth == UNDETERMINED and value != best and compare("<=", high, low) != TRUE:
             raise NoValue
     return best
 
@@ -151,7 +141,7 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
     try:
         match function:
             case "count":
-                return ("number", Fraction(len(values)))
+                return ("number", Fraction(len(values)), "")
             case "sum":
                 total = ZERO
                 for value in values:
@@ -174,7 +164,7 @@ def _part(read: Callable[[Day], tuple[int, ...]]) -> Callable[[Value], Value]:
         first, last = _of("date", value)
         if read(first) != read(last) or (last - first).days > 366:
             raise NoValue
-        return ("number", Fraction(read(first)[-1]))
+        return ("number", Fraction(read(first)[-1]), "")
 
     return part
 
@@ -205,7 +195,7 @@ def _between(count: Callable[[Day, Day], int]) -> Callable[[Value, Value], Value
         least = count(last, other_first)
         if least != count(first, other_last):
             raise NoValue
-        return ("number", Fraction(least))
+        return ("number", Fraction(least), "")
 
     return between
 
@@ -219,13 +209,14 @@ def _in_year(month: int, day: int) -> Callable[[Value], Value]:
     return lambda year: ("date", *(Day(_whole(year), month, day),) * 2)
 
 
-def folded(name: str) -> str:
-    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+# ---------------------------------------------------------------- names
 
 
 def _folded(value: Value) -> Value:
-    return ("text", folded(value[1])) if value[0] == "text" else value
+    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
+    if value[0] != "text":
+        return value
+    return ("text", " ".join(unicodedata.normalize("NFC", value[1]).casefold().split()))
 
 
 def same_name(left: Value, right: Value) -> bool:

@@ -286,7 +286,8 @@ def _is_conversion(text: str) -> bool:
     except ValueError:
         return False
     return (
-        left[0] == right[0] == "quantity"
+        left[0] == right[0] == "number"
+        and bool(left[2] and right[2])
         and converted(left[1], left[2], right[2]) == right[1]
         and [write_value(left), write_value(right)] == texts
     )
@@ -319,9 +320,9 @@ def _check_claim(
 def _conversions(literal: Literal, bindings: Bindings) -> list[str]:
     """Give the conversions a comparison of two quantities in different units needs."""
     left, right = (evaluate(literal.tree[side], bindings) for side in ("left", "right"))
-    if not (left and right and left[0] == right[0] == "quantity" and left[2] != right[2]):
+    if not (left and right and left[0] == right[0] == "number" and left[2] and right[2]):
         return []
     magnitude = converted(right[1], right[2], left[2])
-    if magnitude is None:
+    if magnitude is None or left[2] == right[2]:
         return []
-    return [f"{write_value(right)} = {write_value(('quantity', magnitude, left[2]))}"]
+    return [f"{write_value(right)} = {write_value(('number', magnitude, left[2]))}"]

@@ -119,9 +119,7 @@ class DayTests:
         elif name in ("*", "/"):
             fixed = 1 if numbers[1] == 0 else 0
             value = None if numbers[fixed] else evaluate(arguments[fixed], self.bindings)
-            if (name == "/" and not fixed) or value is None or not value[1]:
-                return None
-            if value[0] not in ("number", "quantity"):
+            if (name == "/" and not fixed) or value is None or value[0] != "number" or not value[1]:
                 return None
             return numbers[1 - fixed] * (1 if value[1] > 0 else -1)
         elif name not in _GROWING:
