@@ -103,10 +103,7 @@ class Reader:
 
     def accept(self, *signs: str) -> bool:
         """Take a sign if one of these comes next."""
-        found = self.token in signs
-        if found:
-            self.advance()
-        return found
+        return self.token in signs and bool(self.advance())
 
     def expect(self, sign: str) -> None:
         """Take a sign that must come next."""
