@@ -50,10 +50,11 @@ def evaluate(tree: Tree, bindings: Mapping[str, str]) -> Value | None:
             return (kind, content)
         case "date" | "quantity":
             return value_of(f'@{kind}("{content}")')
-    values = [evaluate(item, bindings) for item in tree["arguments"]]
+    inner = [evaluate(item, bindings) for item in tree["arguments"]]
+    values = [value for value in inner if value is not None]
     name = tree["operation"] if len(values) > 1 or tree["operation"] != "-" else "-1"
     try:
-        return None if None in values else bounded(_FUNCTIONS[name](*values))
+        return bounded(_applied(name, values)) if len(values) == len(inner) else None
     except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError, NoValue):
         return None
 
@@ -110,14 +111,6 @@ def _divide(left: Value, right: Value) -> Value:
     return ("number", number / magnitude, "")
 
 
-def _on_magnitude(change: Callable[[Fraction], Any]) -> Callable[[Value], Value]:
-    def changed(value: Value) -> Value:
-        number, unit = _of("number", value)
-        return ("number", Fraction(change(number)), unit)
-
-    return changed
-
-
 def _half_up(number: Fraction) -> int:
     size = (abs(number) + Fraction(1, 2)).__floor__()
     return size if number >= 0 else -size
@@ -157,29 +150,9 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
 # ---------------------------------------------------------------- dates
 
 
-def _part(read: Callable[[Day], tuple[int, ...]]) -> Callable[[Value], Value]:
-    """Read a part of a date that is the same for all its days."""
-
-    def part(value: Value) -> Value:
-        first, last = _of("date", value)
-        if read(first) != read(last) or (last - first).days > 366:
-            raise NoValue
-        return ("number", Fraction(read(first)[-1]), "")
-
-    return part
-
-
 def _later(day: Day, months: int) -> Day:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return Day(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
-
-
-def _moved(move: Callable[[Day, int], Day]) -> Callable[[Value, Value], Value]:
-    def moved(value: Value, by: Value) -> Value:
-        first, last = _of("date", value)
-        return ("date", move(first, _whole(by)), move(last, _whole(by)))
-
-    return moved
 
 
 def _months(start: Day, end: Day) -> int:
@@ -187,26 +160,6 @@ def _months(start: Day, end: Day) -> int:
         return -_months(end, start)
     months = (end.year - start.year) * 12 + end.month - start.month
     return months - (_later(start, months) > end)
-
-
-def _between(count: Callable[[Day, Day], int]) -> Callable[[Value, Value], Value]:
-    def between(start: Value, end: Value) -> Value:
-        (first, last), (other_first, other_last) = _of("date", start), _of("date", end)
-        least = count(last, other_first)
-        if least != count(first, other_last):
-            raise NoValue
-        return ("number", Fraction(least), "")
-
-    return between
-
-
-def _edge(value: Value, at: int) -> Value:
-    day = _of("date", value)[at]
-    return ("date", day, day)
-
-
-def _in_year(month: int, day: int) -> Callable[[Value], Value]:
-    return lambda year: ("date", *(Day(_whole(year), month, day),) * 2)
 
 
 # ---------------------------------------------------------------- names
@@ -224,7 +177,9 @@ def same_name(left: Value, right: Value) -> bool:
     return _folded(left) == _folded(right)
 
 
-_FUNCTIONS: dict[str, Callable[..., Value]] = {
+# ---------------------------------------------------------------- functions
+
+_ON_VALUES: dict[str, Callable[..., Value]] = {
     "+": add,
     "-": lambda left, right: add(left, right, -1),
     "-1": lambda value: add(ZERO, value, -1),
@@ -232,23 +187,62 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "/": _divide,
     "min": lambda *values: best_of(values, greatest=False),
     "max": lambda *values: best_of(values, greatest=True),
-    "abs": _on_magnitude(abs),
-    "floor": _on_magnitude(Fraction.__floor__),
-    "ceil": _on_magnitude(Fraction.__ceil__),
-    "round": _on_magnitude(_half_up),
-    "year": _part(lambda day: (day.year,)),
-    "month": _part(lambda day: (day.year, day.month)),
-    "day": _part(lambda day: (day.year, day.month, day.day)),
-    "week": _part(lambda day: tuple(day.isocalendar())[:2]),
-    "days": _between(lambda start, end: (end - start).days),
-    "months": _between(_months),
-    "years": _between(lambda start, end: int(_months(start, end) / 12)),
-    "add_days": _moved(lambda day, number: day + datetime.timedelta(number)),
-    "add_months": _moved(_later),
-    "add_years": _moved(lambda day, number: _later(day, 12 * number)),
     "folded": _folded,
-    "earliest": lambda value: _edge(value, 0),
-    "latest": lambda value: _edge(value, 1),
-    "first_day": _in_year(1, 1),
-    "last_day": _in_year(12, 31),
 }
+_ON_MAGNITUDES: dict[str, Callable[[Fraction], Any]] = {
+    "abs": abs,
+    "floor": Fraction.__floor__,
+    "ceil": Fraction.__ceil__,
+    "round": _half_up,
+}
+_PARTS: dict[str, Callable[[Day], tuple[int, ...]]] = {
+    "year": lambda day: (day.year,),
+    "month": lambda day: (day.year, day.month),
+    "day": lambda day: (day.year, day.month, day.day),
+    "week": lambda day: tuple(day.isocalendar())[:2],
+}
+"""Parts of a date, each with what must be the same for all its days."""
+_BETWEEN: dict[str, Callable[[Day, Day], int]] = {
+    "days": lambda start, end: (end - start).days,
+    "months": _months,
+    "years": lambda start, end: int(_months(start, end) / 12),
+}
+_MOVED: dict[str, Callable[[Day, int], Day]] = {
+    "add_days": lambda day, number: day + datetime.timedelta(number),
+    "add_months": _later,
+    "add_years": lambda day, number: _later(day, 12 * number),
+}
+_EDGES: dict[str, Callable[[Day, Day], Day]] = {"earliest": min, "latest": max}
+_IN_YEAR = {"first_day": (1, 1), "last_day": (12, 31)}
+
+
+def _applied(name: str, values: Sequence[Value]) -> Value:
+    """Apply a function to its values."""
+    if name in _ON_VALUES:
+        return _ON_VALUES[name](*values)
+    value, other = values[0], values[-1]
+    if len(values) != (2 if name in _MOVED or name in _BETWEEN else 1):
+        raise NoValue
+    if name in _ON_MAGNITUDES:
+        number, unit = _of("number", value)
+        return ("number", Fraction(_ON_MAGNITUDES[name](number)), unit)
+    if name in _IN_YEAR:
+        day = Day(_whole(value), *_IN_YEAR[name])
+        return ("date", day, day)
+    first, last = _of("date", value)
+    if name in _EDGES:
+        day = _EDGES[name](first, last)
+        return ("date", day, day)
+    if name in _MOVED:
+        return ("date", *(_MOVED[name](day, _whole(other)) for day in (first, last)))
+    if name in _PARTS:
+        part = _PARTS[name](first)
+        is_exact = part == _PARTS[name](last) and (last - first).days <= 366
+        result = part[-1]
+    else:
+        other_first, other_last = _of("date", other)
+        result = _BETWEEN[name](last, other_first)
+        is_exact = result == _BETWEEN[name](first, other_last)
+    if not is_exact:
+        raise NoValue
+    return ("number", Fraction(result), "")

@@ -7,7 +7,7 @@ from typing import NoReturn
 from .arithmetic import evaluate, same_name
 from .case import Case, is_term
 from .format import Json, canonical, reject, require
-from .language import Unreadable, write
+from .language import write
 from .rules import DECLARATIONS, NEVER_STATED, Bindings, Literal, Planned, Rule, read_atom
 from .sources import FACTS_DECODER, TABLE_TYPES, digest_of
 from .units import converted
@@ -116,10 +116,7 @@ def _check_fact(case: Case, item: Json, record: Json, atom: str) -> None:
     is_file = record["decoder"] == FACTS_DECODER
     require(is_file, "QUOTE_MISMATCH", "only a facts file states a whole atom")
     if item["quote"] != f"{atom}.":
-        try:
-            stated = write(read_atom(item["quote"])[2])
-        except Unreadable as error:
-            reject("QUOTE_MISMATCH", f"the quote is no fact: {error}")
+        stated = write(read_atom(item["quote"], "QUOTE_MISMATCH")[2])
         require(stated == atom, "QUOTE_MISMATCH", f"the quote states {stated}, not {atom}")
     if case.texts is not None:
         is_whole = (item["start"], item["end"]) in case.facts_files[item["source_sha256"]].places

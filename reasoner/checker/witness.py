@@ -12,7 +12,7 @@ from .arithmetic import aggregate_value, evaluate
 from .calls import Call, add_built_in
 from .case import Case
 from .format import Json, reject, require
-from .language import Unreadable, write
+from .language import write
 from .rules import (
     COMPLETE_ORDER,
     NEVER_RENAMED,
@@ -88,10 +88,7 @@ class Witness:
 
     def _read_call(self, record: Json, where: str) -> Call:
         self.case.where = where
-        try:
-            sign, pattern, _ = read_atom(record["pattern"])
-        except Unreadable as error:
-            reject("STRUCTURE", f"the pattern cannot be read: {error}")
+        sign, pattern, _ = read_atom(record["pattern"], "STRUCTURE")
         written = write_call(sign, pattern)
         require(written == record["pattern"], "NOT_CANONICAL", f"the pattern is {written}")
         call = Call(sign, pattern, Rows(), record.get("basis", ""), where)
