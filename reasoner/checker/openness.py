@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from .arithmetic import Tree
 from .case import Case
 from .format import Json, Rejected, require
-from .language import Unreadable
 from .rules import (
     DECIDED_BY_ORDER,
     PRELUDE_HEADS,
@@ -55,10 +54,7 @@ def check_open(case: Case, witness: Witness) -> None:
 def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
     atom = item["atom"]
     absent = atom.removeprefix("not ")
-    try:
-        sign, row, tree = read_atom(absent)
-    except Unreadable as error:
-        raise Rejected("OPEN_MISMATCH", f"{atom} is no atom: {error}") from None
+    sign, row, tree = read_atom(absent, "OPEN_MISMATCH")
     if item["code"] == "CONFLICT":
         require((sign, row) in witness.masked, "OPEN_MISMATCH", f"{atom} is not contested")
         return
