@@ -29,7 +29,14 @@ from .checker.arithmetic import LARGEST_BITS
 from .checker.format import REJECTIONS
 from .checker.report import Report, report_json, report_text, verify_bytes
 from .checker.rules import NEVER_STATED
-from .checker.sources import TABLE_TYPES, Texts, is_named, retracted_spans, table_spans
+from .checker.sources import (
+    TABLE_ENDINGS,
+    TABLE_TYPES,
+    Texts,
+    is_named,
+    retracted_spans,
+    table_spans,
+)
 from .checker.units import conversion
 from .checker.values import day_after
 
@@ -37,6 +44,7 @@ __all__ = [
     "LARGEST_BITS",
     "NEVER_STATED",
     "REJECTIONS",
+    "TABLE_ENDINGS",
     "TABLE_TYPES",
     "Report",
     "Texts",

@@ -180,6 +180,8 @@ def _check_open(case: Case, witness: Witness) -> None:
             found = atom in witness.undetermined
             require(found, "OPEN_MISMATCH", where, f"{atom} is not undetermined")
             continue
+        if code == "GAP_IN_CORPUS" and atom in witness.unsourced:
+            continue  # an aggregate
         _check_requirement(case, witness, item, where)
 
 
@@ -196,6 +198,10 @@ def _check_requirement(case: Case, witness: Witness, item: Json, where: str) -> 
     if case.certificate["verdict"] != "ABSTAINED":
         reject("OPEN_MISMATCH", where, "only conflicts stay open beside answers")
     witness.where = where
+    if absent != item["atom"] and item["code"] == "GAP_IN_CORPUS":
+        lacks = (sign, row) in witness.unsourced_calls
+        require(lacks, "OPEN_MISMATCH", where, f"no source that {absent} needs is absent")
+        return
     rows = [sure for found, sure in witness.rows(sign, row) if match(tree, found, {}) is not None]
     if absent != item["atom"]:  # also what merely may hold stands in the way
         rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]

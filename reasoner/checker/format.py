@@ -133,7 +133,7 @@ CODES = (
 )
 """Why something is open; the first of them is the code of the abstention."""
 VERDICTS = ("CERTIFIED", "REFUTED", "ABSTAINED")
-BASES = ("facts", "table", "declared", "knowledge", "request", "provenance", "identity")
+BASES = ("facts", "table", "declared", "absent", "knowledge", "request", "provenance", "identity")
 DIGEST, STEP = re.compile(r"[0-9a-f]{64}"), re.compile(r"s[1-9][0-9]*")
 STATEMENT, REQUIREMENT = re.compile(r"st:[0-9a-f]{32}"), re.compile(r"or:[0-9a-f]{16}")
 DAY = (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), None)

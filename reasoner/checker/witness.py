@@ -46,7 +46,8 @@ _ALWAYS_CLOSED = ("valid_on/1", "stated_in/2")
 class Witness:
     """The calls of a certificate, as the steps and the verdict read them.
 
-    `masked` are contested atoms, `undetermined` the texts of tests that came out so. `reading`
+    `masked` are contested atoms, `undetermined` the texts of tests that came out so, `unsourced`
+    those of aggregates that lack a complete source, `unsourced_calls` absences that do. `reading`
     collects calls that are read; `reads` those that each demand reads, `closed_reads` those that
     absences and aggregates read.
     """
@@ -63,6 +64,9 @@ class Witness:
         self._reads: dict[Ground, list[Ground]] = {}
         self._closed: dict[str, bool] = {}
         self._unknown_signs: set[str] = set()
+        self._absent_signs: set[str] = set()
+        self.unsourced: set[str] = set()
+        self.unsourced_calls: set[tuple[str, Arguments]] = set()
         self._lacking: dict[str, bool] = {}
         self._renaming: bool | None = None
         given = case.certificate["witness"]
@@ -97,6 +101,8 @@ class Witness:
         written = write_call(sign, pattern)
         require(written == record["pattern"], "NOT_CANONICAL", where, f"the pattern is {written}")
         call = Call(sign, pattern, Rows(), record.get("basis", ""), where)
+        if call.basis == "absent":
+            self._absent_signs.add(sign)
         certain = [answer["atom"] for answer in record["answers"]]
         possible = record.get("possible", [])
         for texts in (certain, possible):
@@ -151,11 +157,17 @@ class Witness:
         return (sign, row) in self.masked
 
     def is_lacking(self, sign: str) -> bool:
-        """Whether a predicate may have answers that nobody could find, for want of a value."""
+        """Whether a predicate may have answers not found, for want of a value or of a source."""
         if sign not in self._lacking:
-            below = self._below(sign) if self._unknown_signs else ()
-            self._lacking[sign] = not self._unknown_signs.isdisjoint(below)
+            unknown = self._unknown_signs | self._absent_signs
+            self._lacking[sign] = bool(unknown) and not unknown.isdisjoint(self._below(sign))
         return self._lacking[sign]
+
+    def _is_unsourced(self, literal: Literal) -> bool:
+        """Whether an absence or an aggregate rests on a source that is not there."""
+        return bool(self._absent_signs) and any(
+            not self._absent_signs.isdisjoint(self._below(sign)) for sign in literal.signs()
+        )
 
     def _below(self, sign: str) -> list[str]:
         """Give a predicate and all that its rules use, over any number of rules."""
@@ -199,10 +211,14 @@ class Witness:
             rows = list(self.rows(literal.sign, arguments(literal.tree, bindings)))
             if any(sure or self.masked for _, sure in rows):
                 return []
+            if not rows and self._is_unsourced(literal):
+                self.unsourced_calls.add((literal.sign, arguments(literal.tree, bindings)))
             return [(bindings, not rows and not self.is_lacking(literal.sign))]
         value: str | None = None
         if literal.kind == "aggregate":
             truth, total = self._aggregated(planned, bindings)
+            if self._is_unsourced(literal):
+                self.unsourced.add(literal.text(bindings))
             value = None if total is None else write_value(total)
         elif planned.assigns:
             value = computed(planned, bindings)
@@ -266,6 +282,8 @@ class Witness:
         if literal.kind == "absent":
             rows = self.rows(literal.sign, arguments(literal.tree, bindings))
             require(not rows, "COMPARISON", where, f"{text} fails: the witness has an answer")
+            lacking = self.is_lacking(literal.sign)
+            require(not lacking, "COMPARISON", where, f"{text} is undetermined: a source is absent")
             return
         planned = next(item for item in rule.plan(rule.variables) if item.literal is literal)
         truth, value = self._aggregated(planned, bindings)
