@@ -34,6 +34,7 @@ from .checker.sources import (
     TABLE_TYPES,
     Texts,
     is_named,
+    read_folder,
     retracted_spans,
     table_spans,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "day_after",
     "is_named",
     "main",
+    "read_folder",
     "retracted_spans",
     "table_spans",
     "verify_bytes",
