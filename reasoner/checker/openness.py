@@ -48,6 +48,8 @@ def check_open(case: Case, witness: Witness) -> None:
             found = atom in witness.undetermined
             require(found, "OPEN_MISMATCH", f"{atom} is not undetermined")
             continue
+        if item["code"] == "GAP_IN_CORPUS" and atom in witness.unsourced:
+            continue  # an aggregate
         _check_requirement(case, witness, item)
 
 
@@ -60,6 +62,10 @@ def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
         return
     is_abstained = case.certificate["verdict"] == "ABSTAINED"
     require(is_abstained, "OPEN_MISMATCH", "only conflicts stay open beside answers")
+    if absent != atom and item["code"] == "GAP_IN_CORPUS":
+        lacks = (sign, row) in witness.unsourced_calls
+        require(lacks, "OPEN_MISMATCH", f"no source that {absent} needs is absent")
+        return
     rows = [sure for found, sure in witness.rows(sign, row) if match(tree, found, {}) is not None]
     rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]
     if absent != atom:  # also what merely may hold stands in the way
