@@ -36,7 +36,7 @@ from .document import Document
 from .errors import KnowledgeError
 from .query_budget import DEFAULT_BUDGET, NO_OPTIONS, QueryBudget, QueryOptions
 from .query_pool import QueryPool
-from .rdf_loading import FEW, Grounded, load_lean, spans_with_nodes
+from .rdf_loading import FEW, Grounded, lean_writer, load_lean, spans_with_nodes
 from .rdf_quads import (
     GENERATED_BY,
     META,
@@ -65,11 +65,11 @@ from .rdf_terms import typed
 from .statement import Evidence, Modality, Polarity, Statement
 
 _DEFAULT = ox.DefaultGraph()
-_BATCH = 50_000
+_BATCH = 100_000
 
 
 class RdfProjection:
-    """The statements of a knowledge base as RDF, in a directory or, without one, for this process.
+    """The statements of a knowledge base as RDF, in a directory or, without one, in memory.
 
     One process writes; queries run elsewhere on checkpoints. Adding what is there and removing what
     is not are harmless, so events may be replayed.
@@ -93,7 +93,7 @@ class RdfProjection:
             else None
         )
         self._directory.mkdir(parents=True, exist_ok=True)
-        self._store = _open(self._directory / "store")
+        self._store = ox.Store() if directory is None else _open(self._directory / "store")
         self._checkpoints = Checkpoints(self._directory / "checkpoints", self._copy)
         self._pool = QueryPool(workers)
         self._changes = 0
@@ -171,12 +171,13 @@ class RdfProjection:
         count = 0
         noded: set[str] | None = None
         pending = iter(statements)
+        write = lean_writer(self.namespace)
         with self._lock:
             while batch := list(islice(pending, _BATCH)):
                 count += len(batch)
                 if len(batch) >= FEW:
                     noded = spans_with_nodes(self._store) if noded is None else noded
-                    batch = load_lean(self._store, self.namespace, batch, noded)
+                    batch = load_lean(self._store, write, batch, noded)
                 self._add_batch(batch)
         return count
 
@@ -255,7 +256,13 @@ class RdfProjection:
 
     def _copy(self, path: Path) -> None:
         with self._lock:
-            self._store.backup(str(path))
+            if self._finalizer is None:
+                self._store.backup(str(path))  # by hard links
+                return
+            written = self._store.dump(format=ox.RdfFormat.N_QUADS) or b""
+        copy = ox.Store(str(path))
+        copy.bulk_load(written, ox.RdfFormat.N_QUADS)
+        copy.flush()
 
     def _extend(self, quads: Iterable[ox.Quad]) -> None:
         with self._lock:
