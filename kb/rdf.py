@@ -35,6 +35,7 @@ from .dimension import Dimension, value_label
 from .document import Document
 from .errors import KnowledgeError
 from .query_budget import DEFAULT_BUDGET, NO_OPTIONS, QueryBudget, QueryOptions
+from .query_doubts import QueryDoubts
 from .query_pool import QueryPool
 from .rdf_loading import FEW, Grounded, lean_writer, load_lean, spans_with_nodes
 from .rdf_quads import (
@@ -96,6 +97,7 @@ class RdfProjection:
         self._store = ox.Store() if directory is None else _open(self._directory / "store")
         self._checkpoints = Checkpoints(self._directory / "checkpoints", self._copy)
         self._pool = QueryPool(workers)
+        self._doubts = QueryDoubts(self._store, self.namespace)
         self._changes = 0
 
     def __enter__(self) -> Self:
@@ -114,7 +116,7 @@ class RdfProjection:
         with self._lock:
             self._pool.close()
             self._store.flush()
-            del self._store
+            del self._store, self._doubts  # both hold the files
             self._checkpoints.close()
             if self._finalizer is not None:
                 self._finalizer()
@@ -214,11 +216,13 @@ class RdfProjection:
     ) -> tuple[str, bytes]:
         """Answer a SPARQL query, with the media type chosen by an Accept header.
 
-        Rows come sorted unless the query orders them. Safe to call from several threads. Raises
+        Rows come sorted unless the query orders them; `options.warn` is told of names that nothing
+        has. Safe to call from several threads. Raises
         QueryRejected, FormatUnavailable, ServiceFailed or QueryOverBudget.
         """
-        with self._checkpoints.at(self._changes) as path:
-            return self._pool.query(
+        change = self._changes
+        with self._checkpoints.at(change) as path:
+            answer = self._pool.query(
                 text,
                 accept,
                 store=path,
@@ -226,6 +230,9 @@ class RdfProjection:
                 budget=budget or self.budget,
                 options=options,
             )
+        for doubt in self._doubts.of(text, options, change=change):
+            options.warn(doubt)
+        return answer
 
     def __len__(self) -> int:
         """How many quads there are."""
