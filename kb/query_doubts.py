@@ -105,10 +105,9 @@ class QueryDoubts:
         node = _node(named)
         if node is None:
             return False
-        for pattern in ((None, node, None), (node, None, None), (None, None, node)):
-            if next(self._store.quads_for_pattern(*pattern, None), None) is not None:
-                return True
-        return False
+        look = self._store.quads_for_pattern
+        places = (look(None, node, None), look(node, None, None), look(None, None, node))
+        return any(next(place, None) is not None for place in places)
 
     def _is_graph(self, named: str) -> bool:
         node = _node(named)

@@ -30,9 +30,14 @@ def state(projection: RdfProjection, statement: Statement, start: int) -> None:
     projection.add_statement(statement.id, statement, [evidence])
 
 
-def doubts(projection: RdfProjection, query: str, **graphs: tuple[str, ...]) -> list[str]:
+def doubts(
+    projection: RdfProjection,
+    query: str,
+    default: tuple[str, ...] = (),
+    named: tuple[str, ...] = (),
+) -> list[str]:
     told: list[str] = []
-    projection.query(query, options=QueryOptions(**graphs, warn=told.append))
+    projection.query(query, options=QueryOptions(default, named, warn=told.append))
     return told
 
 
@@ -101,9 +106,7 @@ def test_a_graph_that_is_not_there_is_told(projection: RdfProjection, query: str
 
 
 def test_graphs_of_the_request_are_doubted_too(projection: RdfProjection) -> None:
-    told = doubts(
-        projection, "ASK { ?s ?p ?o }", default_graphs=("urn:x:a",), named_graphs=("urn:x:b",)
-    )
+    told = doubts(projection, "ASK { ?s ?p ?o }", ("urn:x:a",), ("urn:x:b",))
     assert [each.split(",")[0] for each in told] == [
         "there is no graph <urn:x:a>",
         "there is no graph <urn:x:b>",

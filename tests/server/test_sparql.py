@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -189,8 +189,8 @@ def test_the_protocol_names_the_graphs(client: httpx.Client) -> None:
 
 
 def test_an_unexpected_failure_is_answered_neutrally(caplog: pytest.LogCaptureFixture) -> None:
-    def broken(text: str, accept: str, **graphs: Sequence[str]) -> tuple[str, bytes]:
-        raise KnowledgeError(f"secret path of {text}{accept}{graphs}")
+    def broken(text: str, accept: str, **others: object) -> tuple[str, bytes]:
+        raise KnowledgeError(f"secret path of {text}{accept}{others}")
 
     with served(broken) as client:
         response = client.get("/sparql", params={"query": "ASK {}"})
