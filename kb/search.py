@@ -30,7 +30,10 @@ from .search_ranking import Found, Ranking
 from .search_terms import SearchTerms, composed
 
 _FORMAT = "4"
-_HEAP = 64_000_000
+_HEAP = 512_000_000
+"""Bytes for what is added before it becomes a segment; taken as needed. Each term of a query is
+looked up in every segment, so fewer of them are faster; a million passages make one."""
+
 _EARLIER = 3  # states of an index kept for questions that began before it changed
 
 _NAMED = 10.0

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import tantivy
 
-COMMON = 20_000
+COMMON = 10_000
 """Passages a term may have to bring passages by itself, where there are more in all."""
 
-_FEW = 100_000
+_FEW = 30_000
 """Passages of all terms together up to which every one is scored."""
 
-_SEEK = 30
+_SEEK = 8
 """What it costs to look a passage up among those of a term, against reading on to the next."""
 
 _DEEPEST = 64
