@@ -12,7 +12,7 @@ bound decides which these are, here how common a term is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import tantivy
@@ -56,7 +56,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one searcher finds; weights of a field are looked up in its schema."""
+    """What one searcher finds."""
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
@@ -65,10 +65,12 @@ class Ranking:
         """Whether any passage has a term."""
         return self.searcher.doc_freq(field, text) > 0
 
-    def terms(self, field: str, texts: Iterable[str], weight: float) -> list[Term]:
-        """Give the terms that some passage has."""
-        counted = [(self.searcher.doc_freq(field, text), text) for text in texts]
-        return [Term(passages, field, text, weight) for passages, text in counted if passages]
+    def weighed(self, field: str, weights: Mapping[str, float]) -> list[Term]:
+        """Give the terms that some passage has, with their weights."""
+        counted = [(self.searcher.doc_freq(field, text), text) for text in weights]
+        return [
+            Term(passages, field, text, weights[text]) for passages, text in counted if passages
+        ]
 
     def best(self, terms: Sequence[Term], limit: int, *, among: Sequence[Term] = ()) -> list[Found]:
         """Give the best passages, at most `limit`; those with a term `among`, if there are any."""
