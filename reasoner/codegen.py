@@ -89,7 +89,12 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
     group = writer.waiting_group(node)
     at = writer.index(node.signature, node.bound)
     calls = _calls(writer, node, number, rules)
-    look = [f"rows = m{at}.get(k)", f"if rows is None: rows = m{at}[k] = l{at}(k)"]
+    # A predicate that no fact gives has no lookup.
+    look = [
+        f"if l{at} is not None:",
+        f"    rows = m{at}.get(k)",
+        f"    if rows is None: rows = m{at}[k] = l{at}(k)",
+    ]
     if group is None:
         lines = writer.begin(f"def n{number}(k):")
         body = [
@@ -98,7 +103,7 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
             f"t{number}[k] = BUSY",
             "out = {}",
             *look,
-            "for row in rows: out[row] = None",
+            "    for row in rows: out[row] = None",
             *calls,
             f"rows = t{number}[k] = tuple(out)",
             "return rows",
@@ -108,8 +113,8 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
     lines = writer.begin(f"def s{number}(k, out):")
     body = [
         *look,
-        "for row in rows:",
-        f"    if row not in out.seen: out.seen.add(row); g{group}.append((out, row))",
+        "    for row in rows:",
+        f"        if row not in out.seen: out.seen.add(row); g{group}.append((out, row))",
         *calls,
     ]
     lines += [f"        {text}" for text in body]
