@@ -29,7 +29,14 @@ from .checker.arithmetic import LARGEST_BITS
 from .checker.format import REJECTIONS
 from .checker.report import Report, report_json, report_text, verify_bytes
 from .checker.rules import NEVER_STATED
-from .checker.sources import TABLE_TYPES, Texts, is_named, retracted_spans, table_spans
+from .checker.sources import (
+    TABLE_TYPES,
+    Texts,
+    is_named,
+    read_folder,
+    retracted_spans,
+    table_spans,
+)
 from .checker.units import conversion
 from .checker.values import day_after
 
@@ -44,6 +51,7 @@ __all__ = [
     "day_after",
     "is_named",
     "main",
+    "read_folder",
     "retracted_spans",
     "table_spans",
     "verify_bytes",

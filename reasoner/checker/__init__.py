@@ -10,10 +10,12 @@ policy      policies from their text
 walk        the one walk over rule bodies
 sources     texts, facts files, tables, a folder of originals
 case        what is known of a certificate; its policies, rules and goal
-witness     calls with complete answers: absence and aggregates
+calls       calls with complete answers, and the built-in rules they need
+witness     absence and aggregates, from calls with complete answers
 lookups     the answers to calls of stored predicates, read again
 proof       statements, quotes, steps
-conclusion  verdict, open requirements, conflicts, use
+conclusion  verdict, conflicts, use
+openness    what is open, and what its rule refuses
 minimal     no answer has a leaf to spare
 validity    the days on which a proof holds
 report      what was checked, what is trusted, what was not given

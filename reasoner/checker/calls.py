@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from .case import Case
 from .language import write
 from .policy import identity_rule, value_rule
-from .rules import (
-    NEVER_RENAMED,
-    PRELUDE_HEADS,
-    VALUE_RULES,
-    Arguments,
-    Rule,
-    agrees,
-)
+from .rules import NEVER_RENAMED, PRELUDE_HEADS, VALUE_RULES, Arguments, Rule, agrees
 from .walk import Rows
 
 
@@ -91,7 +84,7 @@ def _value_rules(case: Case, demands: Sequence[Call], lookups: Sequence[Call]) -
         return
     dimension = sign[1:].removesuffix("/2")
     asked = {(write({"text": dimension}),)}
-    functional = any(dimension in policy.functional for policy in case.policies) or any(
+    functional = case.is_functional(dimension) or any(
         item.sign == "functional/1" and item.rows == asked for item in lookups
     )
     disjoint = any(policy.disjoint for policy in case.policies) or any(

@@ -26,20 +26,20 @@ NEVER, ALWAYS = datetime.date.min, datetime.date.max
 
 def check_validity(case: Case) -> None:
     """Compare the interval of a proof with that of its leaves, policies and tests."""
-    certificate = case.certificate
+    certificate, case.where = case.certificate, "validity"
     found: list[tuple[str | None, str | None]] = []
     if certificate["verdict"] != "ABSTAINED":
         statements = certificate["statements"].values()
         records = [record["validity"] for record in statements if "validity" in record]
         found += [(record["start"], record["end"]) for record in records]
         found += [interval(record["effective"]) for record in certificate["policies"]]
-        for days in _of_tests(case):
-            found.append(tuple(None if day is None else day.isoformat() for day in days))  # type: ignore[arg-type]  # two
-    start = max((first for first, _ in found if first), default=None)
-    end = min((last for _, last in found if last), default=None)
-    expected = {"start": start, "end": end, "next_change": end}
+        for start, end in _of_tests(case):
+            found.append((str(start) if start else None, str(end) if end else None))
+    first = max((start for start, _ in found if start), default=None)
+    last = min((end for _, end in found if end), default=None)
+    expected = {"start": first, "end": last, "next_change": last}
     same = certificate["validity"] == expected
-    require(same, "VALIDITY_MISMATCH", "validity", f"the interval of the proof is {expected}")
+    require(same, "VALIDITY_MISMATCH", f"the interval of the proof is {expected}")
 
 
 def _of_tests(case: Case) -> list[Days]:

@@ -62,12 +62,11 @@ def read_date(text: str) -> tuple[Day, Day]:
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no date")
-    year, month, day = (int(part or 0) for part in match.groups())
-    start = Day(year, month or 1, day or 1)
-    if day:
-        return start, start
-    end = start.replace(month=month or 12)
-    return start, end.replace(day=calendar.monthrange(end.year, end.month)[1])
+    year, month, day = match.groups()
+    end = Day(int(year), int(month or 12), int(day or 1))
+    if not day:
+        end = end.replace(day=calendar.monthrange(end.year, end.month)[1])
+    return Day(int(year), int(month or 1), int(day or 1)), end
 
 
 def write_date(first: Day, last: Day) -> str:
@@ -113,6 +112,7 @@ def read_value(term: str) -> Value:
 
 value_of = functools.lru_cache(maxsize=65536)(read_value)
 write_text = json.encoder.encode_basestring
+"""Write a text as a term."""
 
 
 def write_value(value: Value) -> str:
@@ -128,6 +128,12 @@ def write_value(value: Value) -> str:
         case ("text", text):
             return write_text(text)
     return str(value[1])
+
+
+@functools.lru_cache(maxsize=1 << 18)
+def in_form(term: str) -> str:
+    """Give the canonical form of a ground term; ValueError where it is none."""
+    return write_value(read_value(term))
 
 
 def read_day(text: str | None) -> Day | None:

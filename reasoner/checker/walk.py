@@ -65,18 +65,15 @@ class Task(NamedTuple):
     certain: bool = True
     read: tuple[Ground, ...] = ()
 
-    def further(self, bindings: Bindings | None, sure: bool, row: Ground | None) -> Iterable[Task]:
-        """Give the task after the next literal; nothing where its row does not fit."""
-        if bindings is None:
-            return ()
-        read = self.read if row is None else (*self.read, row)
-        certain = self.certain and sure
-        return (Task(self.rule, self.call, self.plan, self.at + 1, bindings, certain, read),)
+    def after(self, bindings: Bindings, sure: bool, *rows: Ground) -> Task:
+        """Give the task after the next literal."""
+        read, certain = (*self.read, *rows), self.certain and sure
+        return Task(self.rule, self.call, self.plan, self.at + 1, bindings, certain, read)
 
     def beyond(self, sign: str, row: Arguments, sure: bool) -> Iterable[Task]:
-        """Give the task after the next literal, an atom, has read a row."""
-        tree = self.plan[self.at].literal.tree
-        return self.further(match(tree, row, self.bindings), sure, (sign, row))
+        """Give the task after the next literal, an atom, if a row fits it."""
+        bindings = match(self.plan[self.at].literal.tree, row, self.bindings)
+        return () if bindings is None else (self.after(bindings, sure, (sign, row)),)
 
 
 Answers = Iterable[tuple[Arguments, bool]]
@@ -101,8 +98,7 @@ def walk(
             for row, sure in read(task, literal.sign, call):
                 tasks.extend(task.beyond(literal.sign, row, sure))
         else:
-            for bindings, sure in test(planned, task.bindings):
-                tasks.extend(task.further(bindings, sure, None))
+            tasks += [task.after(*outcome) for outcome in test(planned, task.bindings)]
 
 
 # ---------------------------------------------------------------- comparisons
@@ -114,7 +110,7 @@ def truth_of(planned: Planned, bindings: Bindings) -> str:
     left, right = evaluate(tree["left"], bindings), evaluate(tree["right"], bindings)
     if left is None or right is None:
         return UNDETERMINED
-    if planned.literal.defines and left == right:
+    if planned.literal.defined and left == right:
         return TRUE
     return compare(tree["operator"], left, right)
 
