@@ -141,9 +141,11 @@ class Run:
 
     def answer(self, goal: Atom) -> bool:
         """Answer the goal's call; false where the budget cut it."""
-        compiled = self.compiled
+        compiled, stored = self.compiled, self.facts.signatures()
         lookups = [
-            self.facts.lookup(signature, bound, self.valid_on)
+            None
+            if signature in compiled.derived and signature not in stored
+            else self.facts.lookup(signature, bound, self.valid_on)
             for signature, bound in compiled.indexes
         ]
         root = compiled.bind(
