@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kb.quantity import Truth
 
 from .arithmetic import Result, Undetermined, compare
-from .atom import Atom, Constant, Variable, render_pattern, render_term
+from .atom import Atom, Constant, Variable, is_anonymous, render_pattern, render_term
 from .bodies import (
     Answers,
     Bindings,
@@ -133,6 +133,8 @@ class _Walker:
                 return [self._on(walk, bindings=bound)]
             case Refute(_, atom, _):
                 pattern = bind_atom(atom, bound)
+                if not _is_known(pattern):  # whatever is missing gives the value
+                    return [self._on(walk)]
                 # Where something else is missing, a variable may be open, and stand twice.
                 known = self.known.rows(pattern)
                 found = [row for row in known if match_row(pattern, row, {}) is not None]
@@ -243,10 +245,13 @@ class _Walker:
         return chosen[0][1] if chosen else None
 
     def _excluded(self, pattern: Atom, rows: tuple[Atom, ...]) -> Missing:
-        held = ", ".join(map(str, rows[:MOST_ROWS]))
-        if len(rows) > MOST_ROWS:
-            held += f" and {len(rows) - MOST_ROWS} more"
-        verb = "holds" if len(rows) == 1 else "hold"
+        uncertain = self.known.answers().uncertain
+        certain = [row for row in rows if row not in uncertain]
+        shown = certain or rows
+        held = ", ".join(map(str, shown[:MOST_ROWS]))
+        if len(shown) > MOST_ROWS:
+            held += f" and {len(shown) - MOST_ROWS} more"
+        verb = ("holds" if len(shown) == 1 else "hold") if certain else "may hold"
         detail = f"the rule needs that this does not hold, but {held} {verb}"
         return Missing(pattern, self.clause.id, detail, excluding=rows, is_final=True)
 
@@ -325,6 +330,11 @@ class _Walker:
                 Atom("document_kind", (fact.atom.arguments[1], Variable("K"))), day
             )
         }
+
+
+def _is_known(pattern: Atom) -> bool:
+    """Whether only what may be anything is unbound."""
+    return all(not isinstance(a, Variable) or is_anonymous(a) for a in pattern.arguments)
 
 
 def as_stated(pattern: Atom) -> Atom:
