@@ -93,6 +93,8 @@ def find_names(
             )
             if name is not None and not name.quoted and name.text in _TITLE_AFTER_COMMA:
                 name = None
+            if name is not None and not name.quoted and name.text in suffixes:
+                name = None  # a legal form alone, as in `the GmbH`, names nobody
             if name is None:
                 index += 1
             else:
@@ -146,8 +148,13 @@ def _quoted_name(doc: Doc, index: int, stop: int) -> Name | None:
 
 
 def _is_capitalised(token: Token) -> bool:
+    """Whether a token is written as names are; in a script without case, every word may be one."""
     first = token.text[0]
-    return first.isupper() and token.text not in _NO_NAME
+    return _may_begin_name(first) and token.text not in _NO_NAME
+
+
+def _may_begin_name(letter: str) -> bool:
+    return letter.isupper() or (letter.isalpha() and letter == letter.swapcase())
 
 
 def _glued(doc: Doc, index: int) -> bool:
@@ -196,11 +203,13 @@ def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -
     start = index
     while start + 1 < end and doc[start].ent_type_ == "NORP" and _begins_name(doc[start + 1]):
         start += 1
+    if start == index and _glued(doc, index) and doc[index - 1].text.isdecimal():
+        start -= 1  # the tokeniser parts `3M`
     return Name(start, end, doc[start:end].text)
 
 
 def _begins_name(token: Token) -> bool:
-    return token.text[0].isupper() and not set(token.text) <= set("IVX.")
+    return _may_begin_name(token.text[0]) and not set(token.text) <= set("IVX.")
 
 
 def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
