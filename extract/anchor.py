@@ -12,9 +12,8 @@ from .mentions import Name
 
 _PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*\Z")
 _LIFE = re.compile(r"\(.{0,60}\bborn\b|\bdied\b|\d{3,4}\s?[–-]\s?.{0,25}\d{3,4}\)", re.IGNORECASE)
-_BORN = re.compile(
-    r"\s*\([^()]{0,80}(?:\bborn\b|\b\d{1,2} [A-Z][a-z]+ \d{4}|\b[A-Z][a-z]+ \d{1,2}, \d{4})"
-)
+_BORN = re.compile(r"\s*\([^()]{0,80}\bborn\b")
+_LIVED = re.compile(r"\s*\([^()]{0,80}\b(?:\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4})")
 _OPENING = 60
 _LONGEST_LEAD = 14
 _HE = frozenset(
@@ -119,6 +118,9 @@ def lead_kind(doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, 
             return kind
     start = lead.end if lead is not None else 0
     sentence_end = next((token.i for token in doc[start + 1 :] if token.is_sent_start), len(doc))
+    after = doc[start : min(sentence_end, start + _OPENING)].text
+    if _BORN.match(after):
+        return "person"  # `Ann Hill (born 1950)` is no hill, nor of the kind of what she makes
     said: _Said | None = None
     for token in doc[start:sentence_end]:
         if token.lower_ not in _BE:
@@ -132,9 +134,8 @@ def lead_kind(doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, 
         break
     if said is not None and not said.modifies:
         return said.kind
-    after = doc[start : min(sentence_end, start + _OPENING)].text
-    if _BORN.match(after):
-        return "person"  # `Ann Hill (born 1950)` is no hill, nor of the kind of what she makes
+    if _LIVED.match(after):
+        return "person"
     if said is not None:
         return said.kind
     last = bare_title(anchor).split(",")[0].split()[-1:]

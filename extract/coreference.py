@@ -328,8 +328,12 @@ def _resolve_description(
     if described is None or noun.dep_ in ("compound", "amod", "nmod"):
         return None
     following = doc[index + 2] if index + 2 < len(doc) else None
-    if following is not None and (following.lower_ == "of" or index + 2 in named):
-        return None  # `the son of ..`, `the actor Peter Lyle`
+    if following is not None and (
+        following.lower_ == "of"
+        or index + 2 in named
+        or (following.is_quote and index + 3 in named)
+    ):
+        return None  # `the son of ..`, `the actor Peter Lyle`, `the song "Dawn"`
     if anchor is not None and kind == described:
         opening = next(iter(doc.sents))
         if kind == "person" and all(token.lower_ != noun.lower_ for token in opening):

@@ -194,7 +194,7 @@ class Slots:
         for end in range(min(stop, index + _LONGEST_CLASS), index, -1):
             text = self.doc[index:end].text
             label = taxonomy.read(text)
-            if label is not None:
+            if label is not None and label != taxonomy.root:
                 alone = self._stands_alone(index, end, text == label) or self._is_second(
                     taxonomy, index, end
                 )
