@@ -14,6 +14,7 @@ _PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*\Z")
 _LIFE = re.compile(r"\(.{0,60}\bborn\b|\bdied\b|\d{3,4}\s?[–-]\s?.{0,25}\d{3,4}\)", re.IGNORECASE)
 _BORN = re.compile(r"\s*\([^()]{0,80}\bborn\b")
 _LIVED = re.compile(r"\s*\([^()]{0,80}\b(?:\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4})")
+_LINEAGE = re.compile(r"\s(?:ibn|bin|bint|ap|ferch)\s")
 _OPENING = 60
 _LONGEST_LEAD = 14
 _HE = frozenset(
@@ -97,13 +98,16 @@ def anchor_forms(anchor: str | None, lead: Name | None) -> dict[str, bool]:
     forms = {anchor: True, bare_title(anchor): True}
     bare = bare_title(anchor)
     sources = [bare.split(",")[0]]
+    short = bare.split(" of ")[0]
+    if " " in short and short.split()[0] in RANKS:
+        forms[short] = True  # `King Kao` of `King Kao of Zhou`
     if lead is not None:
         forms[lead.text] = True
         sources.append(lead.text.split(",")[0])
     if bare.lower().startswith(("the ", "a ", "an ")):
         forms[bare.split(" ", 1)[1]] = True
     for source in sources:
-        for word in source.split():
+        for word in _LINEAGE.split(source)[0].split():
             if len(word) > 2 and word[0].isupper() and word not in RANKS:
                 forms.setdefault(word, False)
     return forms
