@@ -106,6 +106,7 @@ def resolve(
     lead = lead_name(doc, names, anchor)
     forms = anchor_forms(anchor, lead)
     kind = lead_kind(doc, anchor, lead, noun_kind) if anchor is not None else None
+    person_forms = [_plain_words(name) for name, full in forms.items() if full]
     if titled and kind is None:
         kind = "person"
     if anchor is not None and (gender := lead_gender(doc)) is not None:
@@ -126,7 +127,10 @@ def resolve(
             name = by_start.get(index)
             if name is not None:
                 is_lead = lead is not None and name.start == lead.start
-                mention = _resolve_name(name, state, anchor, forms, anchor_at, is_lead)
+                if titled and kind == "person" and _means_person(doc, name, sentence, person_forms):
+                    mention = Mention(name.start, name.end, anchor or "", Form.ALIAS, anchor_at)
+                else:
+                    mention = _resolve_name(name, state, anchor, forms, anchor_at, is_lead)
                 alias = _alias_after(doc, name, mention.entity)
                 if alias is not None:
                     aliases.append(alias)
@@ -174,9 +178,47 @@ def _resolve_name(
         words = name.text.split()
         if len(words) > 1 and not name.quoted:
             state.names.setdefault(words[-1], entity)
+            numbered = name.text.split(" of ")[0]
+            if set(numbered.split()[-1]) <= set("IVX"):  # `Thomas II` is `Thomas II of Savoy`
+                state.names.setdefault(numbered, entity)
         return Mention(name.start, name.end, entity, Form.NAME, name.start)
     form = Form.NAME if entity == name.text else Form.ALIAS
     return Mention(name.start, name.end, entity, form, name.start)
+
+
+def _plain_words(name: str) -> list[str]:
+    """Give the words of a name without ranks and what a comma parts from it."""
+    return [word for word in name.split(",")[0].split() if word not in RANKS]
+
+
+def _means_person(doc: Doc, name: Name, sentence: Span, full: Sequence[Sequence[str]]) -> bool:
+    """Whether a name means the person that a titled passage is about.
+
+    Where a later sentence opens with it, so does the surname, for relatives go by given names, or
+    several words of the full name in their order; and so does a name behind `Born`.
+    """
+    if name.quoted or sentence.start == 0:
+        return False
+    first = name.start == sentence.start
+    words = _plain_words(name.text)
+    if len(words) == 1 and first and name.text == words[0]:
+        return any(words[0] == form[-1] for form in full if form)
+    if name.start - sentence.start in (1, 2) and doc[sentence.start].lower_ == "born":
+        return doc[name.start - 1].lower_ in ("born", "as")
+    if len(words) < 2 or "," in name.text or not first:
+        return False
+    return any(
+        words[0] == form[0]
+        and _in_order(words, form)
+        and all(word in words for word in form if set(word) <= set("IVX"))
+        for form in full
+        if form
+    )
+
+
+def _in_order(words: Sequence[str], form: Sequence[str]) -> bool:
+    rest = iter(form)
+    return all(word in rest for word in words)
 
 
 def _without_rank(name: str) -> str:
@@ -289,6 +331,9 @@ def _resolve_description(
     if following is not None and (following.lower_ == "of" or index + 2 in named):
         return None  # `the son of ..`, `the actor Peter Lyle`
     if anchor is not None and kind == described:
+        opening = next(iter(doc.sents))
+        if kind == "person" and all(token.lower_ != noun.lower_ for token in opening):
+            return None  # `the pilot` of somebody who is not said to be one
         return Mention(index, index + 2, anchor, Form.DESCRIPTION, anchor_at)
     if anchor is None and state.subject is not None and described == "organization":
         return Mention(index, index + 2, state.subject, Form.DESCRIPTION, state.subject_at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ from .normalize import is_numbered_name
 _CONNECTORS = frozenset({
     "of", "the", "de", "la", "le", "von", "van", "der", "den", "del", "della", "di", "da", "dos",
     "das", "du", "des", "al", "el", "bin", "ibn", "bint", "y", "zu", "zum", "zur", "und", "et", "&",
-    "e", "'", "d'", "no", "à",
+    "e", "'", "d'", "no", "à", "upon", "am", "af", "av", "ter", "ten", "op", "sur", "do", "dei",
+    "degli", "delle", "dello", "dal", "abu", "ap", "ferch", "vom",
 })  # fmt: skip
 _OPENING_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»"}
 _LONGEST_TITLE = 16
@@ -34,6 +36,18 @@ _NO_NAME = frozenset({
     "Friday", "Saturday", "Sunday",
 })  # fmt: skip
 _COMPOUNDS = frozenset({"born", "based", "language", "speaking", "bred", "style", "made", "era"})
+_MONTHS_IN_NAMES = frozenset({"April", "May", "June", "August"})
+_OPENING_PARTICIPLES = frozenset({
+    "Born", "Starring", "Directed", "Written", "Produced", "Composed", "Released", "Founded",
+    "Based", "Located", "Set", "Published", "Educated", "Raised", "Built", "Established", "Married",
+    "Featuring", "Named", "Called", "Known", "Filmed", "Shot", "Adapted",
+})  # fmt: skip
+_INSTITUTIONS = frozenset({
+    "Academy", "School", "College", "Faculty", "Department", "Institute", "University", "Museum",
+    "Conservatory", "Society", "House", "Ministry", "Association", "Centre", "Center", "Board",
+    "Union", "Committee",
+})  # fmt: skip
+_ELIDED = re.compile(r"(?:[dlDL]|[dD]ell|[dD]all|[nN]ell|[aA]ll)['’][A-ZÀ-ÖØ-Þ]")
 _NO_START = frozenset({"PRON", "DET", "ADP", "SCONJ", "CCONJ", "AUX", "PART", "INTJ"})
 _FEW_START = frozenset({"ADV", "VERB", "ADJ", "NOUN"})
 
@@ -151,8 +165,22 @@ def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -
             and index + 1 < stop
             and token.pos_ == "PROPN"
         )
-        if not prefixed:
+        numbered = (
+            token.text[0].isdigit()
+            and token.text.endswith(("st", "nd", "rd", "th"))
+            and index + 2 < stop
+            and _is_capitalised(doc[index + 1])
+            and (token.ent_type_ == "ORG" or _is_capitalised(doc[index + 2]))
+            and doc[index + 2].ent_type_ != "NORP"
+            and not doc[index + 1].text.startswith(tuple(_TITLE_AFTER_COMMA))
+        )  # `20th Century Fox`
+        if not prefixed and not numbered:
             return None
+    if token.is_sent_start and (
+        token.text in _OPENING_PARTICIPLES
+        or (token.pos_ == "NUM" and token.is_alpha and doc[min(index + 1, stop - 1)].text == "of")
+    ):
+        return None
     if token.pos_ in _NO_START and token.is_sent_start:
         return None
     if token.pos_ in ("PRON", "DET") and token.ent_type_ == "":
@@ -193,8 +221,14 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
             and doc[end + 1].lower_ not in _COMPOUNDS
         ):
             end += 2
-        elif _glued(doc, end) and token.text[0].isalpha():
+        elif (
+            (_glued(doc, end) and token.text[0].isalpha())
+            or _ELIDED.match(token.text)
+            or _is_month_in_name(doc, end, stop)
+        ):
             end += 1
+        elif _joins_institution(doc, index, end, stop) or _parts_university(doc, index, end, stop):
+            end += 2
         elif token.text in ("al", "el", "an", "ad") and end + 2 < stop and doc[end + 1].text == "-":
             end += 3
         elif token.text in _CONNECTORS:
@@ -218,6 +252,47 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
     return end
 
 
+def _parts_university(doc: Doc, start: int, index: int, stop: int) -> bool:
+    """Whether a comma is within the name of a university: `University of California, Berkeley`."""
+    return (
+        doc[index].text == ","
+        and index + 1 < stop
+        and doc[start].text == "University"
+        and doc[index].ent_type_ == "ORG"
+        and doc[index].ent_iob_ == "I"
+        and _is_capitalised(doc[index + 1])
+    )
+
+
+def _is_month_in_name(doc: Doc, index: int, stop: int) -> bool:
+    """Whether a word that may be a month is a name within a name: `Joseph August of Essen`."""
+    return (
+        doc[index].text in _MONTHS_IN_NAMES
+        and doc[index - 1].pos_ == "PROPN"
+        and index + 1 < stop
+        and (_is_capitalised(doc[index + 1]) or doc[index + 1].text in ("of", "von", "de"))
+    )
+
+
+def _joins_institution(doc: Doc, start: int, index: int, stop: int) -> bool:
+    """Whether `and` is within the name of one institution: `School of Painting and Sculpture`.
+
+    It is where the tagger takes all for one name, and only one side has the word of an institution.
+    """
+    if doc[index].text not in ("and", "&") or index + 1 >= stop:
+        return False
+    if not _is_capitalised(doc[index + 1]):
+        return False
+    within = doc[index].ent_type_ in ("ORG", "FAC") and doc[index].ent_iob_ == "I"
+    before = {token.text for token in doc[start:index]}
+    after = next((i for i in range(index + 1, stop) if not _is_capitalised(doc[i])), stop)
+    return (
+        within
+        and not _INSTITUTIONS.isdisjoint(before)
+        and _INSTITUTIONS.isdisjoint(token.text for token in doc[index + 1 : after])
+    )
+
+
 def _is_part_of_name(number: Token) -> bool:
     """Whether a number after a name belongs to it; the tagger takes some such names for dates."""
     if number.ent_type_ == "DATE":
@@ -239,14 +314,28 @@ def names_office(name: str) -> bool:
     words = name.split()
     if words and words[0][0].isdigit():
         words = words[1:]
-    return len(words) > 1 and words[0] in _OFFICES and words[1] in ("of", "de")
+    return (
+        len(words) > 1
+        and words[0] in _OFFICES
+        and (words[1] in ("of", "de") or (words[1] == "Consort" and len(words) > 2))
+    )
 
 
 _FORMS_OF_ADDRESS = frozenset({
     "King", "Queen", "Emperor", "Empress", "Sultan", "President", "Sir", "Dame", "Dr.", "Dr", "Mr.",
     "Mr", "Mrs.", "Mrs", "Ms.", "Ms", "Prof.", "Professor", "General", "Colonel", "Captain",
-    "Senator", "Judge", "Rev.", "Reverend", "Hon.",
+    "Senator", "Judge", "Rev.", "Reverend", "Hon.", "Major", "Admiral", "Commander", "Governor",
+    "Minister", "Chancellor", "Ambassador", "Lieutenant", "Sergeant", "Major-General",
+    "Lieutenant-General", "Brigadier", "Congressman",
 })  # fmt: skip
+
+
+_OFFICES_BEFORE_NAMES = (
+    "Member of Parliament ",
+    "Prime Minister ",
+    "Vice President ",
+    "First Lady ",
+)
 
 
 def without_rank(name: str) -> str:
@@ -255,6 +344,9 @@ def without_rank(name: str) -> str:
     It stays where a single name follows, alone or with a realm: `Queen Mary`, `King Wu of Zhou`.
     """
     words = name.split()
+    for office in _OFFICES_BEFORE_NAMES:
+        if name.startswith(office) and len(words) > len(office.split()) + 1:
+            words = words[len(office.split()) :]
     while len(words) > 2 and words[0] in _FORMS_OF_ADDRESS and words[2] not in ("of", "de"):
         words = words[1:]
     return " ".join(words)

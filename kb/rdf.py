@@ -34,7 +34,8 @@ from .checkpoints import Checkpoints
 from .dimension import Dimension, value_label
 from .document import Document
 from .errors import KnowledgeError
-from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
+from .query_budget import DEFAULT_BUDGET, NO_OPTIONS, QueryBudget, QueryOptions
+from .query_pool import QueryPool
 from .rdf_loading import FEW, Grounded, load_lean, spans_with_nodes
 from .rdf_quads import (
     GENERATED_BY,
@@ -208,13 +209,12 @@ class RdfProjection:
         accept: str = "",
         *,
         budget: QueryBudget | None = None,
-        default_graphs: Sequence[str] = (),
-        named_graphs: Sequence[str] = (),
+        options: QueryOptions = NO_OPTIONS,
     ) -> tuple[str, bytes]:
         """Answer a SPARQL query, with the media type chosen by an Accept header.
 
         Rows come sorted unless the query orders them. Safe to call from several threads. Raises
-        QueryRejected, FormatUnavailable or QueryOverBudget.
+        QueryRejected, FormatUnavailable, ServiceFailed or QueryOverBudget.
         """
         with self._checkpoints.at(self._changes) as path:
             return self._pool.query(
@@ -223,8 +223,7 @@ class RdfProjection:
                 store=path,
                 namespace=self.namespace,
                 budget=budget or self.budget,
-                default_graphs=default_graphs,
-                named_graphs=named_graphs,
+                options=options,
             )
 
     def __len__(self) -> int:

@@ -1,29 +1,22 @@
-"""The process that answers SPARQL queries: opens a checkpoint read-only and can be killed.
-
-Requests and replies are frames on stdin and stdout: four bytes of length, big-endian, then as many
-bytes. A request is a JSON object; a reply is a JSON object on a line, then for an answer its bytes.
-The first reply comes unasked, once the process is ready.
-"""
+"""The process that answers SPARQL queries: opens a checkpoint read-only and can be killed."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import resource
 import signal
-import struct
 import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import BinaryIO
 
 import pyoxigraph as ox
 
 from . import vocabulary
 from .errors import KnowledgeError
+from .frames import Reply, number, serve
 from .no_network import forbid_sockets
 from .quantity import parse_date, parse_quantity
 
@@ -138,7 +131,7 @@ def answer(store: ox.Store, request: dict[str, object]) -> bytes:
 
 
 def _answer(store: ox.Store, request: dict[str, object]) -> bytes:
-    rows, size = _number(request["rows"]), _number(request["bytes"])
+    rows, size = number(request["rows"]), number(request["bytes"])
     namespace = str(request["namespace"])
     media_type = str(request["media_type"])
     defaults = _graphs(request["default_graphs"])
@@ -213,60 +206,50 @@ def main() -> None:
 
 
 def _serve() -> None:
-    requests, replies = sys.stdin.buffer, sys.stdout.buffer
-    _write(replies, {"status": "ready"})
-    store: ox.Store | None = None
-    opened = ""
-    while (frame := _read(requests)) is not None:
-        request = json.loads(frame)
+    serve(_Answering().reply)
+
+
+class _Answering:
+    """Answers requests from the store that the last one named."""
+
+    def __init__(self) -> None:
+        self._store: ox.Store | None = None
+        self._opened = ""
+
+    def reply(self, request: dict[str, object]) -> Reply:
+        """Answer a request; whatever the outcome, it is a reply."""
         # without a handler the kernel ends the process, also when nobody is left to kill it
-        signal.setitimer(signal.ITIMER_REAL, _number(request["milliseconds"]) / 1000 + 1)
+        signal.setitimer(signal.ITIMER_REAL, number(request["milliseconds"]) / 1000 + 1)
         try:
-            if request["store"] != opened or store is None:
-                store = None
-                store = ox.Store.read_only(request["store"])
-                opened = request["store"]
-                limit = _number(request["memory"])
-                if limit:
-                    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-            content = answer(store, request)
+            content = answer(self._open(request), request)
         except _TooMuch as error:
-            _write(replies, {"status": "over budget", "detail": str(error)})
+            return {"status": "over budget", "detail": str(error)}, b""
         except _Unwritable as error:
-            _write(replies, {"status": "unwritable", "detail": str(error)})
+            return {"status": "unwritable", "detail": str(error)}, b""
         except (SyntaxError, ValueError) as error:
-            _write(replies, {"status": "rejected", "detail": str(error)})
+            return {"status": "rejected", "detail": str(error)}, b""
         except MemoryError:
-            _write(replies, {"status": "over budget", "detail": "memory"})
+            return {"status": "over budget", "detail": "memory"}, b""
         except (OSError, RuntimeError) as error:
-            _write(replies, {"status": "failed", "detail": str(error)})
-        else:
-            _write(replies, {"status": "answered"}, content)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+            return {"status": "failed", "detail": str(error)}, b""
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        return {"status": "answered"}, content
 
-
-def _read(stream: BinaryIO) -> bytes | None:
-    head = stream.read(4)
-    if len(head) < 4:
-        return None
-    return stream.read(struct.unpack(">I", head)[0])
-
-
-def _write(stream: BinaryIO, reply: dict[str, str], content: bytes = b"") -> None:
-    head = json.dumps(reply).encode() + b"\n"
-    stream.write(struct.pack(">I", len(head) + len(content)) + head)
-    stream.write(content)
-    stream.flush()
+    def _open(self, request: dict[str, object]) -> ox.Store:
+        path = str(request["store"])
+        if path != self._opened or self._store is None:
+            self._store = None
+            self._store = ox.Store.read_only(path)
+            self._opened = path
+            limit = number(request["memory"])
+            if limit:
+                resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        return self._store
 
 
 def _graphs(names: object) -> list[ox.NamedNode | ox.BlankNode | ox.DefaultGraph] | None:
     return [ox.NamedNode(str(name)) for name in names] if isinstance(names, list) else None
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise ValueError(f"{value!r} is no number")
-    return value
 
 
 def _iri(term: Term) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
@@ -26,9 +26,10 @@ import tantivy
 
 from .document import Document, Passage
 from .log import write_atomically
+from .search_ranking import Found, Ranking
 from .search_terms import SearchTerms, composed
 
-_FORMAT = "3"
+_FORMAT = "4"
 _HEAP = 64_000_000
 _EARLIER = 3  # states of an index kept for questions that began before it changed
 
@@ -42,9 +43,6 @@ _LESS = 0.7
 _FOLLOWED = 3
 _FOLLOWED_LENGTH = 4_000
 """Passages whose names are followed, and how far these and queries are read, in code points."""
-
-
-_Clause = tuple[tantivy.Occur, tantivy.Query]
 
 
 class Reach(Enum):
@@ -132,11 +130,11 @@ class TextIndex:
         entry = tantivy.Document(
             title=composed(passage.title),
             text=composed(document.text[passage.start : passage.end]),
-            name=passage.title,
-            source=document.source_sha256,
+            name=passage.title.encode(),
+            source=bytes.fromhex(document.source_sha256),
+            source_order=int(document.source_sha256[:16], 16) >> 1,
             start=passage.start,
             end=passage.end,
-            order=_order(document.source_sha256, passage.start),
         )
         for key in self._terms.title_keys(passage.title):
             entry.add_text("key", key)
@@ -157,77 +155,42 @@ class TextIndex:
         `searcher` searches the passages as they were earlier.
         """
         searcher = self._index.searcher() if searcher is None else searcher
-        clauses = self._clauses(searcher, query)
-        if reach is Reach.NAMED:
-            return self._best(searcher, clauses, limit)
-        first = self._best(searcher, clauses, max(limit, _FOLLOWED))
-        weights = dict.fromkeys(self._names(searcher, query[:_FOLLOWED_LENGTH]), 0.0)
-        for rank, place in enumerate(first[:_FOLLOWED]):
-            for key in self._names(searcher, read(place)[:_FOLLOWED_LENGTH], whole=True):
-                weights.setdefault(key, _LINKED * _LESS**rank)
-        links = [self._clause("key", key, weight) for key, weight in weights.items() if weight]
-        if not links:
-            return first[:limit]
-        # The others keep their scores, so only passages with a link are scored again.
-        linked = (tantivy.Occur.Must, tantivy.Query.boolean_query(links))
-        again = self._best(searcher, [linked, *clauses], limit)
-        places = {(place.source_sha256, place.start): place for place in (*first, *again)}
-        return tuple(sorted(places.values(), key=_rank)[:limit])
-
-    def _names(
-        self, searcher: tantivy.Searcher, text: str, *, whole: bool = False
-    ) -> tuple[str, ...]:
-        return self._terms.names(text, lambda key: searcher.doc_freq("key", key) > 0, whole=whole)
-
-    def _clauses(self, searcher: tantivy.Searcher, query: str) -> list[_Clause]:
+        ranking = Ranking(searcher, self._index.schema)
         words = self._terms.words(query)
-        return [
-            *(self._clause(field, word, 1.0) for field in ("text", "title") for word in words),
-            *(
-                self._clause("key", key, _NAMED)
-                for key in self._names(searcher, query[:_FOLLOWED_LENGTH])
-            ),
+        named = self._names(ranking, query)
+        terms = [
+            *ranking.terms("text", words, 1.0),
+            *ranking.terms("title", words, 1.0),
+            *ranking.terms("key", named, _NAMED),
         ]
+        if reach is Reach.NAMED:
+            return tuple(_place(searcher, found) for found in ranking.best(terms, limit))
+        first = ranking.best(terms, max(limit, _FOLLOWED))
+        weights = dict.fromkeys(named, 0.0)
+        for rank, found in enumerate(first[:_FOLLOWED]):
+            for key in self._names(ranking, read(_place(searcher, found)), whole=True):
+                weights.setdefault(key, _LINKED * _LESS**rank)
+        links = [
+            term
+            for key, weight in weights.items()
+            if weight
+            for term in ranking.terms("key", [key], weight)
+        ]
+        # The others keep their scores, so only passages with a link are scored again.
+        again = ranking.best(terms, limit, among=links) if links else []
+        places = {found.place: found for found in (*first, *again)}
+        ranked = sorted(places.values(), key=lambda found: found.rank)
+        return tuple(_place(searcher, found) for found in ranked[:limit])
 
-    def _clause(self, field: str, term: str, weight: float) -> _Clause:
-        query = tantivy.Query.term_query(self._index.schema, field, term)
-        weighted = query if weight == 1.0 else tantivy.Query.boost_query(query, weight)
-        return tantivy.Occur.Should, weighted
-
-    def _best(
-        self, searcher: tantivy.Searcher, clauses: Sequence[_Clause], limit: int
-    ) -> tuple[Place, ...]:
-        if not clauses or limit < 1:
-            return ()
-        query = tantivy.Query.boolean_query(clauses)
-        wanted = limit
-        while True:  # as long as the cut falls among equal scores
-            hits = searcher.search(query, limit=wanted + 1, count=False).hits
-            if len(hits) <= wanted or hits[limit - 1][0] != hits[-1][0]:
-                break
-            wanted *= 8
-        orders = searcher.fast_field_values("order", [address for _, address in hits])
-        ranked = sorted(zip(hits, orders, strict=True), key=lambda pair: (-pair[0][0], pair[1]))
-        return tuple(_place(score, searcher.doc(at)) for (score, at), _ in ranked[:limit])
-
-
-def _rank(place: Place) -> tuple[float, int]:
-    return -place.score, _order(place.source_sha256, place.start)
+    def _names(self, ranking: Ranking, text: str, *, whole: bool = False) -> tuple[str, ...]:
+        text = text[:_FOLLOWED_LENGTH]
+        return self._terms.names(text, lambda key: ranking.has("key", key), whole=whole)
 
 
-def _place(score: object, found: tantivy.Document) -> Place:
-    return Place(
-        str(found.get_first("source")),
-        str(found.get_first("name")),
-        int(str(found.get_first("start"))),
-        int(str(found.get_first("end"))),
-        float(str(score)),
-    )
-
-
-def _order(source_sha256: str, start: int) -> int:
-    """Order by source, as far as 31 bits tell sources apart, and position, in 63 bits."""
-    return int(source_sha256[:8], 16) >> 1 << 32 | start
+def _place(searcher: tantivy.Searcher, found: Found) -> Place:
+    stored = searcher.doc(found.address).to_dict()
+    (source,), (name,), (end,) = stored["source"], stored["name"], stored["end"]
+    return Place(source.hex(), name.decode(), found.place[1], end, found.score)
 
 
 def _schema() -> tantivy.Schema:
@@ -235,11 +198,11 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("title", tokenizer_name="passage", index_option="freq")
     builder.add_text_field("text", tokenizer_name="passage", index_option="freq")
     builder.add_text_field("key", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("name", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("source", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_unsigned_field("start", stored=True)
-    builder.add_unsigned_field("end", stored=True)
-    builder.add_integer_field("order", fast=True)
+    builder.add_bytes_field("name", stored=True)  # as bytes, since text would be indexed
+    builder.add_bytes_field("source", stored=True)
+    builder.add_integer_field("source_order", fast=True)  # its first 63 bits
+    builder.add_integer_field("start", fast=True)
+    builder.add_integer_field("end", stored=True)
     return builder.build()
 
 

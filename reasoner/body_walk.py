@@ -131,7 +131,10 @@ class _Walker:
                 return [self._on(walk, bindings=bound)]
             case Refute(_, atom, _):
                 pattern = bind_atom(atom, bound)
-                rows = tuple(sorted(self.known.rows(pattern), key=str))
+                # Where something else is missing, a variable may be open, and stand twice.
+                known = self.known.rows(pattern)
+                found = [row for row in known if match_row(pattern, row, {}) is not None]
+                rows = tuple(sorted(found, key=str))
                 if not rows:
                     return [self._on(walk)]
                 return [self._on(walk, self._excluded(pattern, rows))]
@@ -151,11 +154,13 @@ class _Walker:
         rows = self.known.rows(pattern)
         uncertain = self.known.answers().uncertain
         reads = (*walk.reads, (atom, pattern))
-        walks = []
-        for row in [row for row in rows if row not in uncertain][:MOST_ROWS]:
-            extended = match_row(atom, row, walk.bindings)
+        walks: list[_Walk] = []
+        for row in rows:
+            extended = None if row in uncertain else match_row(atom, row, walk.bindings)
             if extended is not None:
                 walks.append(_Walk(walk.at + 1, extended, walk.needs, reads))
+                if len(walks) == MOST_ROWS:
+                    break
         if walks:
             return walks[::-1]
         return [self._on(walk, self._unread(atom, pattern, walk))]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from proofweave.v1 import reasoning_pb2 as pb
 
@@ -30,6 +31,8 @@ SHOWN = 100
 """Steps of a chain that are shown from its beginning, and as many from its end."""
 
 CUT = "a limit cut the search on the other side, so it may hold there"
+
+_Step = TypeVar("_Step")
 
 _ALWAYS_TRUE = frozenset(("comparison", "arithmetic", "conversion"))
 
@@ -116,12 +119,13 @@ def find_flip(here: Side, there: Side, *, side: int) -> pb.Flip | None:
         step=step_message(found.step, certificate),
         cause=found.cause,
         detail=found.detail,
-        chain=[step_message(step, certificate) for step in _ends(chain)],
+        chain=[step_message(step, certificate) for step in ends(chain)],
         chain_length=len(chain),
     )
 
 
-def _ends(chain: list[Json]) -> list[Json]:
+def ends(chain: list[_Step]) -> list[_Step]:
+    """Give a chain, of a long one its beginning and its end."""
     return chain if len(chain) <= 2 * SHOWN else [*chain[:SHOWN], *chain[-SHOWN:]]
 
 

@@ -20,6 +20,7 @@ from .certificates import quoted_sources, stored_texts, verify_stored
 from .contrasts import contrast_goals
 from .errors import RequestRejected
 from .export.table import EXPORTERS
+from .graph_contrasts import contrast_graph, explain_graph_why_not
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .leaves import stream_leaves
 from .policies import read_policy, run_policy_tests
@@ -73,13 +74,11 @@ def repair_files(
     goal: pb.Goal, budget: common_pb2.Budget, settings: Settings
 ) -> pb.ExplainWhyNotResponse:
     """Give the facts that would prove a goal from the files of its request, cheapest first."""
+    request, limits = pb.ExplainWhyNotRequest(goal=goal), settings.limits
+    if goal.WhichOneof("rules") == "hypergraph":
+        return explain_graph_why_not(request, budget=_budget(budget, settings), limits=limits)
     ground = ground_of(goal, None, today=_now().date())
-    return explain_why_not(
-        pb.ExplainWhyNotRequest(goal=goal),
-        ground,
-        budget=_budget(budget, settings),
-        limits=settings.limits,
-    )
+    return explain_why_not(request, ground, budget=_budget(budget, settings), limits=limits)
 
 
 def leaves_of_files(
@@ -100,6 +99,10 @@ def contrast_files(
     request: pb.ContrastGoalsRequest, settings: Settings
 ) -> pb.ContrastGoalsResponse:
     """Say why one goal and not another from the files of their request."""
+    if request.goal.WhichOneof("rules") == "hypergraph":
+        return contrast_graph(
+            request, budget=lambda: _budget(request.budget, settings), limits=settings.limits
+        )
     return contrast_goals(
         request,
         ground_of(request.goal, None, today=_now().date()),

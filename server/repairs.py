@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from reasoner.abduction import MissingFacts, Optimality, abduce
 from reasoner.atom import Atom
+from reasoner.compiled_slice import SliceNames, compile_slice
 from reasoner.decide import decide
 from reasoner.evaluate import Budget, evaluate
 from reasoner.facts import Fact, FactBase, Signature
-from reasoner.horn import SliceNames, compile_slice
 from reasoner.prelude import ABOUT_NAMES, COMPUTED, DECIDED_BY_ORDER, DECLARATIONS
 from reasoner.slice import Slice
 from reasoner.verdict import Verdict

@@ -9,9 +9,9 @@ from proofweave.v1 import reasoning_pb2 as pb
 
 from reasoner.abduction import Optimality
 from reasoner.atom import Atom
+from reasoner.compiled_slice import Leaf, compile_slice
 from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget, evaluate
-from reasoner.horn import Leaf, compile_slice
 from reasoner.policy import parse_atom
 from reasoner.slice import Slice
 from reasoner.sources import Sources

@@ -257,9 +257,12 @@ class Witness:
             for file in case.facts_files.values():
                 complete = call.rows.issuperset(file.rows.matching(call.sign, call.pattern))
                 require(complete, "LOOKUP_MISMATCH", "the facts hold more rows")
+        only_demanded: dict[str, Call] = {}
         for demand in self.demands:
             if (demand.sign, demand.pattern) not in looked_up and demand.sign not in PRELUDE_HEADS:
-                self._check_concluded(demand)
+                only_demanded.setdefault(demand.sign, demand)
+        for demand in only_demanded.values():
+            self._check_concluded(demand)
         for demand in self.demands:
             self._check_demand(demand)
         demanded, renamed = {demand.sign for demand in self.demands}, self.is_renaming

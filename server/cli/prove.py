@@ -59,7 +59,9 @@ Assume = Annotated[
 ]
 Retract = Annotated[
     list[str] | None,
-    typer.Option("--retract", metavar="ATOM|st:ID", help="Leave out a fact, or a statement."),
+    typer.Option(
+        "--retract", metavar="ATOM|st:ID|UNIT", help="Leave out a fact, statement or unit."
+    ),
 ]
 EngineOption = Annotated[
     str, typer.Option("--engine", help="auto, clingo, linear or pydatalog; the proof is the same.")

@@ -275,3 +275,18 @@ def test_a_class_refused_by_a_called_rule_asks_the_caller_for_another() -> None:
     assert not any(item.atom.startswith("under(") for item in decision.open)
     moved = decided(rules, facts + ' seat("A", "Union").', 'fit("A")')
     assert moved.verdict is Verdict.CERTIFIED
+
+
+def test_a_variable_that_is_open_twice_in_an_absence_has_one_value() -> None:
+    """No row has one value at both places, so the absence is not what is missing."""
+    rules = 'closed(e/2, "case").\nclosed(f/2, "case").\np(X) :- not e(Y, Y), f(Y, X).\n'
+    for facts, missing in (("e(b, 4).", {"f(Y, a)"}), ("e(b, b).", {"f(Y, a)", "not e(Y, Y)"})):
+        decision = decided(rules, facts, "p(a)")
+        assert {item.atom for item in decision.open} == missing
+
+
+def test_a_row_that_fits_is_found_behind_many_that_do_not() -> None:
+    rules = "p(X) :- e(Y, Y), f(X)."
+    facts = "\n".join(f"e({n}, 0)." for n in range(1, 20))
+    decision = decided(rules, f"{facts}\ne(z, z).", "p(a)")
+    assert {item.atom for item in decision.open} == {"f(a)"}
