@@ -304,6 +304,7 @@ class NameFinder:
             titles=unit.titles if unit is not None else {},
             dated=dated,
             suffixes=doc.user_data.get("suffixes", ()),
+            own=bare_title(unit.anchor).split(",")[0].split() if unit and unit.anchor else (),
         )
         return doc
 

@@ -22,11 +22,11 @@ _MOST_MODIFIERS = 9
 _MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
 _NOT_A_PERSON = frozenset({"GPE", "LOC", "NORP", "DATE", "LANGUAGE"})
 _HEADS_OF_NO_PERSON = frozenset({
-    "airport", "association", "band", "club", "college", "company", "corporation", "county",
-    "department", "dynasty", "empire", "foundation", "government", "hospital", "hotel", "institute",
-    "league", "ministry", "museum", "orchestra", "organisation", "organization", "party",
-    "pictures", "productions", "films", "entertainment", "records", "republic", "river", "school",
-    "society", "station", "studio", "studios", "union",
+    "airport", "area", "association", "band", "club", "college", "company", "corporation",
+    "county", "department", "dynasty", "empire", "entertainment", "films", "foundation",
+    "government", "hospital", "hotel", "institute", "league", "ministry", "mountains", "museum",
+    "orchestra", "organisation", "organization", "party", "pictures", "productions", "records",
+    "republic", "river", "school", "society", "station", "studio", "studios", "union",
     "university",
 })  # fmt: skip
 
@@ -194,7 +194,7 @@ class Slots:
         for end in range(min(stop, index + _LONGEST_CLASS), index, -1):
             text = self.doc[index:end].text
             label = taxonomy.read(text)
-            if label is not None:
+            if label is not None and label != taxonomy.root:
                 alone = self._stands_alone(index, end, text == label) or self._is_second(
                     taxonomy, index, end
                 )
@@ -260,6 +260,8 @@ class Slots:
             spans = self.spans(dimension, at, stop)
             if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
                 break
+            if any(self.doc[i].lower_ in ("'s", "’s") for i in range(at, spans[0][0])):
+                break  # `Ann's son Tom and Jane's son Paul`
             joined = joined or conjoined
             found.append(spans[0])
             index = spans[0][1]

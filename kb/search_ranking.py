@@ -12,18 +12,18 @@ bound decides which these are, here how common a term is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import tantivy
 
-COMMON = 20_000
+COMMON = 10_000
 """Passages a term may have to bring passages by itself, where there are more in all."""
 
-_FEW = 100_000
+_FEW = 30_000
 """Passages of all terms together up to which every one is scored."""
 
-_SEEK = 30
+_SEEK = 8
 """What it costs to look a passage up among those of a term, against reading on to the next."""
 
 _DEEPEST = 64
@@ -56,7 +56,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one searcher finds; weights of a field are looked up in its schema."""
+    """What one searcher finds."""
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
@@ -65,10 +65,12 @@ class Ranking:
         """Whether any passage has a term."""
         return self.searcher.doc_freq(field, text) > 0
 
-    def terms(self, field: str, texts: Iterable[str], weight: float) -> list[Term]:
-        """Give the terms that some passage has."""
-        counted = [(self.searcher.doc_freq(field, text), text) for text in texts]
-        return [Term(passages, field, text, weight) for passages, text in counted if passages]
+    def weighed(self, field: str, weights: Mapping[str, float]) -> list[Term]:
+        """Give the terms that some passage has, with their weights."""
+        counted = [(self.searcher.doc_freq(field, text), text) for text in weights]
+        return [
+            Term(passages, field, text, weights[text]) for passages, text in counted if passages
+        ]
 
     def best(self, terms: Sequence[Term], limit: int, *, among: Sequence[Term] = ()) -> list[Found]:
         """Give the best passages, at most `limit`; those with a term `among`, if there are any."""

@@ -62,7 +62,8 @@ class _Walk:
 class Known:
     """What walks read: complete answers of calls, the rules of the policy, the facts.
 
-    `rows` makes a call that was not made before; `answers` are those of all calls so far.
+    `rows` makes a call that was not made before; `answers` are those of all calls so far;
+    `sources_below` are the sources of a predicate that are missing.
     """
 
     clauses: Mapping[Signature, Sequence[Clause]]
@@ -70,6 +71,7 @@ class Known:
     valid_on: datetime.date | None
     rows: Callable[[Atom], Sequence[Atom]]
     answers: Callable[[], Answers]
+    sources_below: Callable[[Signature], tuple[str, ...]] = lambda _: ()
 
 
 def walk_body(
@@ -137,9 +139,11 @@ class _Walker:
                 known = self.known.rows(pattern)
                 found = [row for row in known if match_row(pattern, row, {}) is not None]
                 rows = tuple(sorted(found, key=str))
-                if not rows:
-                    return [self._on(walk)]
-                return [self._on(walk, self._excluded(pattern, rows))]
+                if rows:
+                    return [self._on(walk, self._excluded(pattern, rows))]
+                lost = self.known.sources_below(atom.signature)
+                text = f"not {render_pattern(pattern)}"
+                return [self._on(walk, self._unsourced(pattern, text, lost) if lost else None)]
             case Collect():
                 return [self._collect(step, walk)]
 
@@ -259,6 +263,15 @@ class _Walker:
             if isinstance(inner, Read):
                 self.known.rows(bind_atom(inner.atom, bound))
         value, certain = self._aggregated(step, bound)
+        reads = [inner.atom for inner in step.steps if isinstance(inner, (Read, Refute))]
+        lost = tuple(
+            dict.fromkeys(
+                name for atom in reads for name in self.known.sources_below(atom.signature)
+            )
+        )
+        if lost:
+            text = render_literal(step.aggregate, bound)
+            return self._on(walk, self._unsourced(bind_atom(reads[0], bound), text, lost))
         if not certain:
             value = Undetermined("a row is doubtful")
         if step.assigned is not None:
@@ -278,6 +291,13 @@ class _Walker:
         detail = f"{text} is {truth.value}: the aggregate is {shown}"
         undetermined = text if truth is Truth.UNDETERMINED else ""
         return self._on(walk, Missing(bind_atom(read, bound), self.clause.id, detail, undetermined))
+
+    def _unsourced(self, pattern: Atom, text: str, lost: tuple[str, ...]) -> Missing:
+        """Ask for the complete source from which alone an absence or an aggregate could follow."""
+        names = " and ".join(lost)
+        verb = "is" if len(lost) == 1 else "are"
+        detail = f"{names}, declared complete, {verb} missing: nobody knows what is not stated"
+        return Missing(pattern, self.clause.id, detail, text, expected="a table", source=names)
 
     def _aggregated(self, step: Collect, bound: Bindings) -> tuple[Result, bool]:
         while True:

@@ -142,7 +142,14 @@ def with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, boo
 
 
 def _evaluate(goal: Atom, ground: Ground, facts: FactBase, budget: Budget) -> Slice:
-    return evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
+    return evaluate(
+        ground.policy,
+        goal,
+        facts,
+        valid_on=ground.valid_on,
+        budget=budget,
+        unsourced=ground.unsourced,
+    )
 
 
 def never_missing(ground: Ground) -> frozenset[Signature]:

@@ -39,7 +39,14 @@ def ground_goal(text: str) -> Atom:
 def slice_of(goal: Atom, ground: Ground, budget: Budget) -> Slice:
     """Evaluate a goal on the ground of its request."""
     facts = ground.supposed_facts()
-    return evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
+    return evaluate(
+        ground.policy,
+        goal,
+        facts,
+        valid_on=ground.valid_on,
+        budget=budget,
+        unsourced=ground.unsourced,
+    )
 
 
 def expiry(budget: Budget) -> Callable[[], bool]:

@@ -179,10 +179,7 @@ class Case:
     def check_goal(self, expected: str | None) -> None:
         """Read the goal and compare it with the expected one, up to names of variables."""
         self.where, goal = "goal", self.certificate["goal"]
-        try:
-            self.goal_sign, self.goal, tree = read_atom(goal)
-        except Unreadable as error:
-            reject("GOAL_MISMATCH", f"the goal cannot be read: {error}")
+        self.goal_sign, self.goal, tree = read_atom(goal, "GOAL_MISMATCH")
         names = [item.get("variable", "") for item in tree["arguments"]]
         written = write(tree, {name: "_" for name in names if ANONYMOUS.match(name)})
         require(written == goal, "NOT_CANONICAL", f"the canonical form is {written}")
@@ -190,11 +187,7 @@ class Case:
         if expected is None:
             self.not_given.append("the text of the expected goal")
             return
-        try:
-            other = read_atom(expected)[2]
-        except Unreadable as error:
-            reject("GOAL_MISMATCH", f"the expected goal {expected!r} is none: {error}")
-        same = _renamed(other) == _renamed(tree)
+        same = _renamed(read_atom(expected, "GOAL_MISMATCH")[2]) == _renamed(tree)
         require(same, "GOAL_MISMATCH", f"the goal is {goal}, expected {expected}")
         self.checked.append("the goal is the expected one")
 

@@ -15,7 +15,7 @@ from .case import Case
 from .format import Rejected, reject, require
 from .rules import Arguments, Bindings, Ground, Planned, arguments, complement
 from .values import FALSE, compare, value_of
-from .walk import Answers, Outcomes, Rows, Task, walk
+from .walk import Answers, Outcomes, Rows, Task, reached, walk
 from .witness import Witness, tasks_of
 
 _MOST_WORK = 5_000_000
@@ -82,23 +82,18 @@ def _told_apart(files: Sequence[Rows], left: str | None, right: str | None) -> b
     return True
 
 
-Graph = dict[str | None, set[str | None]]
+Graph = dict[str | None, list[str | None]]
 
 
 def _graph(pairs: Iterable[Arguments]) -> Graph:
     found: Graph = {}
     for start, end in pairs:
-        found.setdefault(start, set()).add(end)
+        found.setdefault(start, []).append(end)
     return found
 
 
 def _reached(start: str | None, graph: Graph) -> set[str | None]:
-    found, waiting = {start}, [start]
-    for item in waiting:  # grows meanwhile
-        fresh = graph.get(item, set()) - found
-        found |= fresh
-        waiting += fresh
-    return found
+    return set(reached([start], lambda item: graph.get(item, ())))
 
 
 class Derivation:
@@ -172,18 +167,17 @@ class Derivation:
 
     def _forced(self, goal: Ground) -> set[str]:
         """Leaves that every derivation of the goal uses: what each step's alternatives share."""
-        forced: set[str] = set()
-        seen, waiting = {goal}, [goal]
-        for atom in waiting:  # grows meanwhile
-            ways: list[Iterable[Ground | str]] = [*self.instances.get(atom, ())]
-            ways += [(unit,) for unit in self.given.get(atom, ())]
-            for item in set(ways[0]).intersection(*ways[1:]) if ways else ():
-                if isinstance(item, str):
-                    forced.add(item)
-                elif item not in seen:
-                    seen.add(item)
-                    waiting.append(item)
-        return forced
+
+        def shared(item: Ground | str) -> Iterable[Ground | str]:
+            """Give what all ways to derive an atom have in common; leaves are texts."""
+            if isinstance(item, str):
+                return ()
+            ways: list[Iterable[Ground | str]] = [*self.instances.get(item, ())]
+            ways += [(unit,) for unit in self.given.get(item, ())]
+            return set(ways[0]).intersection(*ways[1:]) if ways else ()
+
+        start: list[Ground | str] = [goal]
+        return {item for item in reached(start, shared) if isinstance(item, str)}
 
     def _follows(self, goal: Ground, without: str) -> bool:
         """Whether the goal is in the closure of the other leaves."""

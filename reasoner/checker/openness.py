@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from .arithmetic import Tree
 from .case import Case
 from .format import Json, Rejected, require
-from .language import Unreadable
 from .rules import (
     DECIDED_BY_ORDER,
     PRELUDE_HEADS,
@@ -49,21 +48,24 @@ def check_open(case: Case, witness: Witness) -> None:
             found = atom in witness.undetermined
             require(found, "OPEN_MISMATCH", f"{atom} is not undetermined")
             continue
+        if item["code"] == "GAP_IN_CORPUS" and atom in witness.unsourced:
+            continue  # an aggregate
         _check_requirement(case, witness, item)
 
 
 def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
     atom = item["atom"]
     absent = atom.removeprefix("not ")
-    try:
-        sign, row, tree = read_atom(absent)
-    except Unreadable as error:
-        raise Rejected("OPEN_MISMATCH", f"{atom} is no atom: {error}") from None
+    sign, row, tree = read_atom(absent, "OPEN_MISMATCH")
     if item["code"] == "CONFLICT":
         require((sign, row) in witness.masked, "OPEN_MISMATCH", f"{atom} is not contested")
         return
     is_abstained = case.certificate["verdict"] == "ABSTAINED"
     require(is_abstained, "OPEN_MISMATCH", "only conflicts stay open beside answers")
+    if absent != atom and item["code"] == "GAP_IN_CORPUS":
+        lacks = (sign, row) in witness.unsourced_calls
+        require(lacks, "OPEN_MISMATCH", f"no source that {absent} needs is absent")
+        return
     rows = [sure for found, sure in witness.rows(sign, row) if match(tree, found, {}) is not None]
     rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]
     if absent != atom:  # also what merely may hold stands in the way

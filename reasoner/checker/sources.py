@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .format import Json, Rejected
+from .format import Rejected
 from .language import Reader, Unreadable, without_comments
 from .rules import Arguments, Ground, arguments, signature
 from .values import TERM, UNKNOWN, in_form, read_value
@@ -22,6 +22,7 @@ from .walk import Rows
 FACTS_DECODER = "facts/1"
 """Decoder of facts files; their lookups are read again from the file."""
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")
+TABLE_ENDINGS = (".csv", ".tsv")
 Span = tuple[int, int]
 
 
@@ -304,7 +305,7 @@ def decoded(data: bytes, decoder: str) -> str | None:
     return _HIDDEN_MARKDOWN.sub("\n\n", text) if name == "markdown" else text
 
 
-def read_folder(path: Path, sources: Mapping[str, Json]) -> Texts:
+def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
     """Take texts from a folder with original files, or decoded texts under any name.
 
     Every file is hashed; names do not matter. Originals win only through their own digest.
@@ -342,7 +343,9 @@ def read_folder(path: Path, sources: Mapping[str, Json]) -> Texts:
     return Texts(found, tables, originals, undecoded)
 
 
-def _original(name: str, data: bytes, ending: str, digest: str, record: Json) -> str | None:
+def _original(
+    name: str, data: bytes, ending: str, digest: str, record: Mapping[str, str]
+) -> str | None:
     """Decode an original as the certificate says; None if the checker does not know how."""
     decoder, message = record["decoder"].partition("/")[0], ""
     text = decoded(data, decoder)
