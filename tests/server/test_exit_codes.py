@@ -62,12 +62,12 @@ UNKNOWN = [
     "operation resume --kb kb 99",
     "lattice show --kb kb nope",
     "lattice compare --kb kb nope a b",
-    "sparql --kb kb SELEC",
     "pack test nope",
     "restore none.tar.gz other",
     "log verify --kb none",
 ]
 REFUSED = [
+    "sparql --kb kb SELEC",
     "policy check flawed.lp",
     "prove --policy flawed.lp --facts f.lp ok(a)",
     "prove --hypergraph graph.json enabled",
