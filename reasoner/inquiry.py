@@ -21,7 +21,8 @@ from .unsourced import sources_below, unsourced
 class Inquiry:
     """What a goal is decided on. Each atom is evaluated once.
 
-    `retracted` are the atoms of statements that `facts` leave out on request.
+    `retracted` are the atoms of statements that `facts` leave out on request. `vocabulary` are the
+    predicates that a knowledge base knows; empty where there is none that gives them.
     """
 
     goal: Atom
@@ -32,6 +33,7 @@ class Inquiry:
     engine: str
     budget: Budget
     retracted: tuple[Atom, ...] = ()
+    vocabulary: frozenset[Signature] = frozenset()
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
     _unsourced: dict[Signature, str] | None = None

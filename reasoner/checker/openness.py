@@ -16,6 +16,7 @@ from .rules import (
     Planned,
     Rule,
     arguments,
+    complement,
     match,
     names_in,
     read_atom,
@@ -42,7 +43,7 @@ def check_open(case: Case, witness: Witness) -> None:
             case.use("statements", name)
             given = name in certificate["statements"]
             require(given, "UNKNOWN_REFERENCE", f"no statement {name!r}")
-        if certificate["code"] in ("BUDGET", "OUT_OF_SCOPE"):
+        if certificate["code"] == "BUDGET" or case.out_of_scope:
             continue
         if item["code"] == "UNDETERMINED":
             found = atom in witness.undetermined
@@ -68,6 +69,8 @@ def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
         return
     rows = [sure for found, sure in witness.rows(sign, row) if match(tree, found, {}) is not None]
     rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]
+    if item["code"] == "OUT_OF_SCOPE":
+        _check_outside(case, witness, sign, rules)
     if absent != atom:  # also what merely may hold stands in the way
         reads = [part.sign for rule in rules for part in rule.body if part.kind == "absent"]
         is_open = rows and sign in reads
@@ -80,6 +83,30 @@ def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
             message = f"{atom} has an answer, which no test of the rule refuses"
             require(refusal.is_unseen, "OPEN_MISMATCH", message)
             case.trust(f"that the rule {item['rule']} has no use for what answers {atom}")
+
+
+def _check_outside(case: Case, witness: Witness, sign: str, rules: Iterable[Rule]) -> None:
+    """Nothing at hand covers a predicate that is said to be covered by nothing, or a class."""
+    classes = {
+        str(arguments(literal.tree, {})[1])
+        for rule in rules
+        for literal in rule.body
+        if literal.sign == "under/2"
+    }
+    known = {
+        term
+        for item in witness.lookups
+        if item.sign == "subclass_of/2"
+        for row in item.rows
+        for term in row
+    }
+    unknown = sorted(classes - known - {"None"})
+    signs = {sign, complement(sign)}
+    stated = any(item.sign in signs and item.rows for item in witness.lookups)
+    covered = stated or any(signs & {*p.uses, *p.closed} for p in case.policies)
+    require(unknown or not covered, "OPEN_MISMATCH", f"{sign} is covered by a rule or a source")
+    what = f"a taxonomy holds {' or '.join(unknown)}" if covered else f"a dimension gives {sign}"
+    case.trust(f"that it is not so that {what}")
 
 
 _MOST_ROWS = 100_000
