@@ -10,15 +10,27 @@ from itertools import combinations
 from . import vocabulary as iri
 from .dimension import Dimension, Pair, define_taxonomy
 from .errors import DimensionRejected
+from .left_aside import LeftAside, class_expression, left_aside
 from .rdf_terms import Triple
 
 _CLASS_TYPES = frozenset({iri.OWL + "Class", iri.RDFS + "Class", iri.SKOS + "Concept"})
+_EQUIVALENT = iri.OWL + "equivalentClass"
+_AXIOMS = {
+    iri.RDFS + "subClassOf": "subclass of",
+    iri.SKOS + "broader": "narrower than",
+    _EQUIVALENT: "equivalent to",
+    iri.OWL + "disjointWith": "disjoint with",
+    iri.OWL + "disjointUnionOf": "disjoint union",
+}
 _BUILT_IN = (iri.OWL, iri.RDF, iri.RDFS, iri.XSD, iri.SKOS)
 
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Classes by label: `broader` pairs (lower, upper) and the rest of what a dimension holds."""
+    """Classes by label: `broader` pairs (lower, upper) and the rest of what a dimension holds.
+
+    `left_aside` is what the axioms say besides.
+    """
 
     classes: frozenset[str]
     labels: dict[str, str]
@@ -27,6 +39,7 @@ class Hierarchy:
     allowed_ambiguities: frozenset[Pair]
     alternatives: frozenset[Pair]
     equivalents: frozenset[Pair]
+    left_aside: tuple[LeftAside, ...] = ()
 
     def below(self, root_iri: str) -> Hierarchy:
         """The part at or below a class."""
@@ -87,7 +100,7 @@ class Hierarchy:
 
 
 def read_hierarchy(triples: Sequence[Triple], languages: Sequence[str] = ("",)) -> Hierarchy:
-    """Read classes, or concepts, and their order; restrictions order nothing and are passed over.
+    """Read classes, or concepts, and their order; restrictions order nothing and are left aside.
 
     Of classes declared equivalent, the one with the most neighbours stands for all, then the first
     by label. Raises DimensionRejected where two classes have one label.
@@ -120,6 +133,9 @@ def read_hierarchy(triples: Sequence[Triple], languages: Sequence[str] = ("",)) 
         equivalents=frozenset(
             (labels[chosen[node]], labels[node]) for node in reader.classes - kept
         ),
+        left_aside=left_aside(
+            (reader.label(node) if node else "", reason) for node, reason in reader.left
+        ),
     )
 
 
@@ -136,6 +152,7 @@ class _Reader:
         self.disjoint: set[Pair] = set()
         self.equivalent: set[Pair] = set()
         self.allowed: set[Pair] = set()
+        self.left: list[tuple[str, str]] = []
         for triple in triples:
             self._read(triple)
         for pairs in (self.broader, self.disjoint, self.equivalent, self.allowed):
@@ -147,6 +164,10 @@ class _Reader:
 
     def _read(self, triple: Triple) -> None:
         subject, found = triple.subject, triple.object
+        if subject.startswith("_:") and triple.predicate in _AXIOMS:
+            what = class_expression(subject, self.about)
+            self.left.append(("", f"an axiom about {what}"))
+            return
         match triple.predicate:
             case p if p == iri.RDF + "type":
                 if found in _CLASS_TYPES and not subject.startswith("_:"):
@@ -157,10 +178,15 @@ class _Reader:
                         self.disjoint.update(combinations(sorted(self._list(members.object)), 2))
             case p if p in (iri.RDFS + "subClassOf", iri.SKOS + "broader"):
                 self.broader.update((subject, above) for above in self._above(triple))
+                if not _is_built_in(subject):
+                    self.classes.add(subject)
             case p if p == iri.SKOS + "narrower":
                 self.broader.add((found, subject))
-            case p if p == iri.OWL + "disjointWith" and triple.kind == "iri":
-                self.disjoint.add((subject, found))
+            case p if p == iri.OWL + "disjointWith":
+                if triple.kind == "iri":
+                    self.disjoint.add((subject, found))
+                else:
+                    self._leave(triple, found)
             case p if p == iri.OWL + "equivalentClass":
                 if triple.kind == "iri":
                     self.equivalent.add((subject, found))
@@ -168,29 +194,48 @@ class _Reader:
                     self.broader.update((subject, above) for above in self._above(triple))
                     for union in self.about[found, iri.OWL + "unionOf"]:
                         self.broader.update((low, subject) for low in self._list(union.object))
+                        self._leave_members(triple, union.object)
             case p if p == iri.OWL + "disjointUnionOf":
                 members_below = sorted(self._list(found))
                 self.broader.update((low, subject) for low in members_below)
                 self.disjoint.update(combinations(members_below, 2))
             case p if p == iri.PROOFWEAVE + "allowedAmbiguity":
                 self.allowed.add((subject, found))
+            case p if p == iri.OWL + "imports":
+                self.left.append(("", f"what <{found}> says, which is not fetched"))
 
     def _above(self, triple: Triple) -> Iterator[str]:
         """The named classes that the object is or is an intersection with."""
         if triple.kind == "iri":
             yield triple.object
             return
-        for intersection in self.about[triple.object, iri.OWL + "intersectionOf"]:
+        intersections = self.about[triple.object, iri.OWL + "intersectionOf"]
+        for intersection in intersections:
             yield from self._list(intersection.object)
+            self._leave_members(triple, intersection.object)
+        is_union = bool(self.about[triple.object, iri.OWL + "unionOf"])
+        if not intersections and not (is_union and triple.predicate == _EQUIVALENT):
+            self._leave(triple, triple.object)
+
+    def _leave(self, axiom: Triple, node: str) -> None:
+        what = class_expression(node, self.about)
+        self.left.append((axiom.subject, f"{_AXIOMS[axiom.predicate]} {what}"))
+
+    def _leave_members(self, axiom: Triple, first: str) -> None:
+        for member in self._members(first):
+            if member.kind != "iri":
+                self._leave(axiom, member.object)
 
     def _list(self, node: str) -> Iterator[str]:
         """The IRIs in an RDF list."""
+        return (member.object for member in self._members(node) if member.kind == "iri")
+
+    def _members(self, node: str) -> Iterator[Triple]:
+        """The triples that hold the members of an RDF list."""
         seen: set[str] = set()
         while node != iri.RDF + "nil" and node not in seen:
             seen.add(node)
-            for first in self.about[node, iri.RDF + "first"]:
-                if first.kind == "iri":
-                    yield first.object
+            yield from self.about[node, iri.RDF + "first"]
             rest = self.about[node, iri.RDF + "rest"]
             node = rest[0].object if rest else iri.RDF + "nil"
 

@@ -30,6 +30,7 @@ from . import vocabulary as iri
 from .class_hierarchy import read_hierarchy
 from .dimension import Dimension, DimensionKind
 from .errors import DimensionRejected, KnowledgeError
+from .left_aside import LeftAside
 from .rdf_terms import convert, read_triples, term_text
 from .statement import Entity, Modality, Polarity, Statement, TaxonClass
 
@@ -52,6 +53,14 @@ class Satisfiability:
 
     consistent: bool
     unsatisfiable: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTaxonomy:
+    """A dimension read from what others wrote, and what of that it cannot hold."""
+
+    dimension: Dimension
+    left_aside: tuple[LeftAside, ...]
 
 
 def export_dimensions(
@@ -139,7 +148,7 @@ def import_taxonomy(
     functional: bool = False,
     allowed_ambiguities: Iterable[tuple[str, str]] = (),
     languages: Sequence[str] = ("", "en"),
-) -> Dimension:
+) -> ImportedTaxonomy:
     """Read a class hierarchy (OWL) or concepts (SKOS) of others as one taxonomic dimension.
 
     Labels are taken in the first of `languages` that has one, else any, else from the IRI. `root`
@@ -149,9 +158,10 @@ def import_taxonomy(
     hierarchy = read_hierarchy(read_triples(content, media_type), languages)
     if root is not None:
         hierarchy = hierarchy.under(root)
-    return hierarchy.dimension(
+    dimension = hierarchy.dimension(
         name, functional=functional, allowed_ambiguities=tuple(allowed_ambiguities)
     )
+    return ImportedTaxonomy(dimension, hierarchy.left_aside)
 
 
 def check_satisfiability(
