@@ -107,7 +107,11 @@ class Refusal:
             return
         shown = [rule.called(d.pattern) for d in self.witness.demands if d.sign == rule.sign]
         asked = [match(tree, self.pattern, {}) for tree in outer if signature(tree) == self.sign]
-        asked += [{} for tree in self.inner if signature(tree) == self.sign]
+        names = set().union(*map(names_in, outer))  # others are local to an aggregate
+        for tree in self.inner:
+            found = match(tree, self.pattern, {}) if signature(tree) == self.sign else None
+            if found is not None:
+                asked.append({name: found[name] for name in names & found.keys()})
         for starts, self.is_general in ((shown, False), (asked, True)):
             tasks = [Task(rule, ("", ()), rule.plan(s), 0, s) for s in starts if s is not None]
             for _ in walk(tasks, self._read, self._test):

@@ -315,6 +315,17 @@ ANOTHER_WOULD_DO = {
         "q(Y)",
         "e(A, B, a)",
     ),
+    "other rows are of another call": (
+        """
+        p(U) :- h(X, U).
+        q(Z, Z) :- h(Z, _), 0 = #count{ A, B : e(A, B, Z), not p(A) }.
+        r(W) :- q(X, W).
+        s(X) :- p(X), r(X).
+        """,
+        "e(a, 2, a). h(2, b).",
+        "s(a)",
+        "e(A, B, a)",
+    ),
     "only the call that was made has no row": (
         """
         p(1) :- g(a).
