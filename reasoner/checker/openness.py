@@ -136,7 +136,11 @@ class Refusal:
             return
         shown = [rule.called(d.pattern) for d in self.witness.demands if d.sign == rule.sign]
         asked = [match(tree, self.pattern, {}) for tree in outer if signature(tree) == self.sign]
-        asked += [{} for tree in self.inner if signature(tree) == self.sign]
+        names = set().union(*map(names_in, outer))  # others are local to an aggregate
+        for tree in self.inner:
+            found = match(tree, self.pattern, {}) if signature(tree) == self.sign else None
+            if found is not None:
+                asked.append({name: found[name] for name in names & found.keys()})
         for starts, self.is_general in ((shown, False), (asked, True)):
             tasks = [Task(rule, ("", ()), rule.plan(s), 0, s) for s in starts if s is not None]
             for _ in walk(tasks, self._read, self._test):
@@ -171,9 +175,16 @@ class Refusal:
         if self.witness.covering(sign, args) is None:
             self.is_partial, self.is_unseen = True, self.is_unseen or decides
             return [(args, True)]
-        rows = [pair for pair in self.witness.rows(sign, args) if pair[1]]
-        self.budget -= len(rows)
+        literal = task.plan[task.at].literal
+        answers = [row for row, sure in self.witness.rows(sign, args) if sure]
+        self.budget -= len(answers)
+        # A variable that is open twice has one value.
+        rows = [
+            (row, True) for row in answers if match(literal.tree, row, task.bindings) is not None
+        ]
         self.is_found = self.is_found or (not rows and decides)
+        if self.is_general and decides and literal.names & self.rule.head_names:
+            self.is_unseen = True  # a call that binds more may have no row
         return rows or [(args, True)]
 
     def _test(self, planned: Planned, bindings: Bindings) -> Outcomes:
@@ -182,9 +193,10 @@ class Refusal:
         conditions = [part.tree for part in literal.conditions if part.sign]
         atoms = (self.rule.head, *conditions, *self._reading(literal.names))
         concerns, unbound = self._concerns(atoms, bindings), [(bindings, True)]
-        if self.is_general and is_test and literal.names & self.rule.head_names:
+        names = literal.names | planned.shared
+        if self.is_general and is_test and names & self.rule.head_names:
             self.is_unseen = self.is_unseen or concerns
-        if not (literal.names | planned.shared) - {planned.assigns} <= bindings.keys():
+        if not names - {planned.assigns} <= bindings.keys():
             self.is_unseen = self.is_unseen or (self.is_partial and concerns)
             return unbound
         try:
