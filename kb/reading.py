@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .answers import Answers
@@ -21,6 +21,7 @@ from .meeting import Meeting
 from .past import PastProjections
 from .projections import Projections
 from .qualified import EVERYTHING, View
+from .query_budget import NO_OPTIONS, QueryOptions
 from .rdf import RdfProjection
 from .readers import Readers
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
@@ -392,9 +393,8 @@ class Reading:
         text: str,
         accept: str = "",
         *,
-        default_graphs: Sequence[str] = (),
-        named_graphs: Sequence[str] = (),
         valid_on: datetime.date | None = None,
+        options: QueryOptions = NO_OPTIONS,
     ) -> tuple[str, bytes]:
         """Answer a SPARQL query over what stands, as (media type, body).
 
@@ -407,12 +407,9 @@ class Reading:
                 self._dimension_forms(),
                 text,
                 accept,
-                default_graphs=default_graphs,
-                named_graphs=named_graphs,
+                options=options,
             )
-        return self.rdf().query(
-            text, accept, default_graphs=default_graphs, named_graphs=named_graphs
-        )
+        return self.rdf().query(text, accept, options=options)
 
 
 def _nearest(wanted: str, policies: Iterable[PolicyRecord]) -> str:

@@ -9,6 +9,7 @@ from proofweave.v1 import knowledge_pb2 as pb
 from proofweave.v1 import knowledge_pb2_grpc
 
 from kb.errors import NotFound
+from kb.query_budget import QueryOptions
 from kb.search import Reach
 
 from . import removals
@@ -25,6 +26,7 @@ from .offsets import EvidenceOffsets
 from .operation_records import ImportOrder
 from .operations import Operations
 from .paging import page
+from .settings import services_of
 from .translate import (
     chunks,
     day_of,
@@ -405,8 +407,10 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         knowledge = self._desk.parent(request.parent, context)
         known = knowledge.at(request.at).known if request.at else knowledge.base
         day = day_of(request.valid_on, field="valid_on")
-        media_type, data = known.query(request.query, request.accept, valid_on=day)
-        yield pb.QueryGraphResponse(media_type=media_type)
+        warnings: list[str] = []
+        options = QueryOptions(services=services_of(self._desk.settings), warn=warnings.append)
+        media_type, data = known.query(request.query, request.accept, valid_on=day, options=options)
+        yield pb.QueryGraphResponse(media_type=media_type, warnings=warnings)
         for chunk in chunks(data):
             yield pb.QueryGraphResponse(chunk=chunk)
 

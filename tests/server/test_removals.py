@@ -260,9 +260,21 @@ def test_nothing_follows_from_what_a_table_does_not_state_once_it_is_gone(empty:
     )
     request = reasoning_pb2.ProveGoalRequest(goal=goal)
     prove_goal = empty.services.reasoning.ProveGoal
-    assert prove_goal(request).decision.verdict == CERTIFIED
+    proved = prove_goal(request).decision
+    assert proved.verdict == CERTIFIED
+    then = proved.receipt.revision
     gone = knowledge_pb2.RetractDocumentRequest(name=named(empty, "listed.csv"))
     empty.services.knowledge.RetractDocument(gone)
-    with pytest.raises(grpc.RpcError) as refused:
-        prove_goal(request)
-    assert "'listed.csv', of which the knowledge base holds no whole table" in str(refused.value)
+    decision = prove_goal(request).decision
+    assert decision.code == common_pb2.ABSTENTION_CODE_GAP_IN_CORPUS
+    assert [item.atom for item in decision.open] == ['not certified_under("Acme GmbH", "ISO 9001")']
+    assert "listed.csv" in decision.open[0].detail
+    verify = empty.services.certificate.VerifyCertificate
+    found = verify(certificate_pb2.VerifyCertificateRequest(content=decision.certificate_content))
+    assert found.accepted
+    flip = reasoning_pb2.CompareVerdictsRequest(
+        goal=goal, first=reasoning_pb2.Standpoint(revision=then), second=reasoning_pb2.Standpoint()
+    )
+    (lost,) = empty.services.reasoning.CompareVerdicts(flip).flips
+    assert (lost.cause, lost.step.kind) == (reasoning_pb2.FLIP_CAUSE_ABSENCE, "closed")
+    assert "listed.csv" in lost.detail
