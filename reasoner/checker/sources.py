@@ -69,10 +69,9 @@ class FactsFile(NamedTuple):
         if not retracted:
             return self
         rows = Rows()
-        for sign, known in self.rows.by_sign.items():
-            for row in known:
-                if (sign, row) not in retracted:
-                    rows.add(sign, row)
+        for sign, row in self.places.values():
+            if (sign, row) not in retracted:
+                rows.add(sign, row)
         return FactsFile(rows, self.places)
 
 
@@ -200,17 +199,13 @@ def table_rows(
 
 def is_row_start(text: str, delimiter: str, position: int) -> bool:
     """Whether a row of a table begins there: on a new line that no quotation reaches over."""
-    if position == 0:
-        return bool(text)
-    if position >= len(text) or text[position - 1] != "\n":
-        return False
-    return delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0
+    is_line = position < len(text) and text[max(position - 1, 0) : position] in ("", "\n")
+    return is_line and (delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0)
 
 
 def _column_name(header: str) -> str:
-    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
-        return header
-    return re.sub(r"[\W_]+", "_", header.lower()).strip("_")
+    is_name = re.fullmatch(r"[a-z][A-Za-z0-9_]*", header)
+    return header if is_name else re.sub(r"[\W_]+", "_", header.lower()).strip("_")
 
 
 def is_named(title: str, label: str) -> bool:
@@ -239,7 +234,7 @@ class Texts:
     ) -> None:
         self.texts, self.tables, self.originals = texts, tables or {}, originals or {}
         self._undecoded = undecoded or {}
-        self._digest_of = functools.cache(digest_of)
+        self._checked: set[str] = set()
         self._read_facts = functools.cache(read_facts)
         self.table = functools.cache(Table)
 
@@ -248,13 +243,15 @@ class Texts:
         digest, where = record["text_sha256"], f"sources/{source}"
         text = self.texts.get(digest)
         if text is None:
-            message = f"no text with the digest {digest}"
-            if source in self._undecoded:
-                found = f"{self._undecoded[source]} is there, but {record['decoder']} is not"
-                message += f": {found} decoded by the checker; expected the decoded text"
+            name, message = self._undecoded.get(source), f"no text with the digest {digest}"
+            if name is not None:
+                message += (
+                    f": {name} is there, but {record['decoder']} is not decoded by the checker"
+                )
             raise Rejected("SOURCE_MISSING", message, where)
-        if self._digest_of(text) != digest:
+        if digest not in self._checked and digest_of(text) != digest:
             raise Rejected("SOURCE_MISMATCH", "the text has another digest", where)
+        self._checked.add(digest)
         return text
 
     def facts(self, source: str, record: Mapping[str, str]) -> FactsFile:
@@ -297,8 +294,8 @@ def decoded(data: bytes, decoder: str) -> str | None:
         if name == "passages-json":
             items = json.loads(text)
             items = items if isinstance(items, list) else [items]
-            parts = [normalized(f"{item['title']}\n{item['text']}") + "\n\n" for item in items]
-            return "".join(parts)
+            parts = (normalized(f"{item['title']}\n{item['text']}") for item in items)
+            return "".join(f"{part}\n\n" for part in parts)
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError):
         return None
     return _HIDDEN_MARKDOWN.sub("\n\n", text) if name == "markdown" else text
@@ -318,8 +315,7 @@ def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
         except OSError:
             continue  # a source that is needed will be missed
         digest = digest_of(data)
-        endings = [item.lower() for item in file.suffixes if item.lower() != ".gz"]
-        ending = endings[-1] if endings else ""
+        ending = Path(file.name.lower().removesuffix(".gz")).suffix
         if digest in sources:
             text = _original(file.name, data, ending, digest, sources[digest])
             if text is None:
