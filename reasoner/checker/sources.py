@@ -113,9 +113,8 @@ class Table:
 
     def __init__(self, text: str, media_type: str = "text/csv") -> None:
         line = text.lstrip("\n").partition("\n")[0]
-        by_tab = media_type == "text/tab-separated-values"
-        self._text = text
-        self._delimiter = "\t" if by_tab else max((",", ";", "\t", "|"), key=line.count)
+        guess = max((",", ";", "\t", "|"), key=line.count)
+        self._text, self._delimiter = text, "\t" if media_type == TABLE_TYPES[1] else guess
         filled = (row for row in table_rows(text, self._delimiter) if any(row[2]))
         _, end, cells = next(filled, (0, 0, []))
         self._body = end + 1
@@ -316,17 +315,15 @@ def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
             continue  # a source that is needed will be missed
         digest = digest_of(data)
         ending = Path(file.name.lower().removesuffix(".gz")).suffix
-        if digest in sources:
-            text = _original(file.name, data, ending, digest, sources[digest])
-            if text is None:
-                undecoded[digest] = file.name
-            else:
-                is_source = ending in (".md", ".markdown") and sources[digest][
-                    "decoder"
-                ].startswith("text/")
-                hidden = _HIDDEN_MARKDOWN.finditer(text) if is_source else ()
-                originals[digest] = [item.span() for item in hidden]
-                found[sources[digest]["text_sha256"]] = text
+        record = sources.get(digest)
+        text = None if record is None else _original(file.name, data, ending, digest, record)
+        if record is not None and text is None:
+            undecoded[digest] = file.name
+        elif record is not None and text is not None:
+            is_source = ending in (".md", ".markdown") and record["decoder"].startswith("text/")
+            hidden = _HIDDEN_MARKDOWN.finditer(text) if is_source else ()
+            originals[digest] = [item.span() for item in hidden]
+            found[record["text_sha256"]] = text
         if digest in wanted - found.keys():
             try:
                 found[digest] = data.decode()
