@@ -168,6 +168,8 @@ class _Sentences:
                 self.doc[match.start : max(match.end, match.value[1])].text
             ):
                 continue
+            if isinstance(rule.compiled, Phrase) and self._leaves_brackets(match):
+                continue
             subject = match.subject
             mention: Mention | None = None
             if rule.relation.about_document and subject is None:
@@ -191,6 +193,15 @@ class _Sentences:
                 finding = self._finding(rule, sentence, match, span, name, mention)
                 if finding is not None:
                     yield finding
+
+    def _leaves_brackets(self, match: Match) -> bool:
+        """Whether a match begins in brackets and ends behind them, where other things are said."""
+        depth = 0
+        for token in self.doc[match.start : max(match.end, match.value[1])]:
+            depth += (token.text == "(") - (token.text == ")")
+            if depth < 0:
+                return True
+        return False
 
     def _allowed_spans(self, rule: _Rule, index: int, stop: int) -> list[tuple[int, int]]:
         """Give the value spans at a token that what follows does not rule out."""
@@ -249,7 +260,9 @@ class _Sentences:
             return None
         value = (span.start, span.end)
         if rule.dimension.kind is DimensionKind.ENTITY:
-            spans = self.slots.spans(rule.dimension, span.start, span.end)
+            name = self.text.names.get(span.start)
+            stop = min(max(span.end, name.end if name is not None else 0), sentence.end)
+            spans = self.slots.spans(rule.dimension, span.start, stop)
             if not spans:
                 return None
             value = spans[0]

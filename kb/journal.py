@@ -244,7 +244,7 @@ class Journal:
             record = standing_record(self._store, source_sha256)
             rows = self._store.statements(source_sha256=source_sha256)
             if not any(
-                item.start < end and start < item.end
+                max(item.start, start) < min(item.end, end)
                 for _, _, evidence in rows
                 for item in evidence
                 if item.source_sha256 == source_sha256
@@ -263,17 +263,22 @@ class Journal:
         Raises NotFound, naming the extractors there are, where it has read nothing.
         """
         with self._transaction():
-            if source_sha256 is not None:
-                standing_record(self._store, source_sha256)
-            extractors = self._store.extractors(source_sha256=source_sha256)
-            if not any(is_run_of(found, extractor) for found in extractors):
-                raise NotFound(
-                    f"no extractor {extractor!r} has read what stands; "
-                    f"expected one of: {'; '.join(extractors) or '(none)'}"
-                )
+            self.check_run(extractor, source_sha256=source_sha256)
             return self._append(
                 EventKind.RUN_RETRACTED,
                 {"extractor": extractor, "source_sha256": source_sha256},
+            )
+
+    def check_run(self, extractor: str, *, source_sha256: str | None = None) -> None:
+        """Raise NotFound, naming those there are, where an extractor has read nothing."""
+        with self._lock:
+            if source_sha256 is not None:
+                standing_record(self._store, source_sha256)
+            extractors = self._store.extractors(source_sha256=source_sha256)
+        if not any(is_run_of(found, extractor) for found in extractors):
+            raise NotFound(
+                f"no extractor {extractor!r} has read what stands; "
+                f"expected one of: {'; '.join(extractors) or '(none)'}"
             )
 
     def withdraw_links(self, statement_ids: Sequence[str], *, extractor: str) -> int:

@@ -157,6 +157,10 @@ class KnowledgeBase(Reading):
         """Withdraw what an extractor read, in one document if given; see `Journal.retract_run`."""
         return self._journal.retract_run(extractor, source_sha256=source_sha256)
 
+    def check_run(self, extractor: str, *, source_sha256: str | None = None) -> None:
+        """Raise NotFound where an extractor has read nothing: see `Journal.check_run`."""
+        self._journal.check_run(extractor, source_sha256=source_sha256)
+
     def withdraw_links(self, statement_ids: Sequence[str], *, extractor: str) -> int:
         """Withdraw what an extractor says of statements: see `Journal.withdraw_links`."""
         return self._journal.withdraw_links(statement_ids, extractor=extractor)

@@ -299,7 +299,7 @@ class _Case:
         search = Openness(inquiry, part)
         missing = search.missing(goal)
         requirements = tuple(
-            self._say_retracted(
+            self._say_lost(
                 item.atom,
                 write_requirement(
                     item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
@@ -307,10 +307,9 @@ class _Case:
             )
             for item in missing
         )
-        if part.possible and not any(
-            item.code is AbstentionCode.UNDETERMINED for item in requirements
-        ):
-            requirements = (*undetermined_requirements(part), *requirements)
+        said = any(item.undetermined for item in missing)
+        if part.possible and not said:
+            requirements = (*undetermined_requirements(part, inquiry.sources_below), *requirements)
         slices = list(search.slices)
         refuted, names = self._denied(negative, steps)
         slices += [inquiry.slice(call) for call in names]
@@ -334,8 +333,12 @@ class _Case:
         refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
         return refuted, denied.names
 
-    def _say_retracted(self, pattern: Atom, requirement: OpenRequirement) -> OpenRequirement:
-        """Say of what is missing that the request itself leaves it out."""
+    def _say_lost(self, pattern: Atom, requirement: OpenRequirement) -> OpenRequirement:
+        """Say of what is missing that the request leaves it out, or that its source is missing."""
+        source = self.inquiry.unsourced.get(pattern.signature)
+        if source is not None and not requirement.detail:
+            detail = f"{source}, declared complete for this, is missing"
+            requirement = replace(requirement, detail=detail)
         found = sorted(
             str(atom)
             for atom in set(self.inquiry.retracted)

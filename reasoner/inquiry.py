@@ -14,6 +14,7 @@ from .facts import FactBase, Signature
 from .prelude import VALUE_RULES, rules_in_force
 from .slice import Slice
 from .sources import Sources
+from .unsourced import sources_below, unsourced
 
 
 @dataclass(slots=True)
@@ -33,6 +34,8 @@ class Inquiry:
     retracted: tuple[Atom, ...] = ()
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
+    _unsourced: dict[Signature, str] | None = None
+    _below: dict[Signature, tuple[str, ...]] = field(default_factory=dict)
     _own_clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
 
     def slice(self, atom: Atom) -> Slice:
@@ -45,8 +48,22 @@ class Inquiry:
                 valid_on=self.valid_on,
                 budget=self.budget,
                 declared=None if atom in (self.goal, self.goal.complement) else frozenset(),
+                unsourced=self.unsourced,
             )
         return self._slices[atom]
+
+    @property
+    def unsourced(self) -> Mapping[Signature, str]:
+        """Predicates whose complete source is missing, with its name."""
+        if self._unsourced is None:
+            self._unsourced = unsourced(self.policy, self.sources)
+        return self._unsourced
+
+    def sources_below(self, signature: Signature) -> tuple[str, ...]:
+        """Give the missing sources of a predicate and of all that its rules use, sorted."""
+        if signature not in self._below:
+            self._below[signature] = sources_below(self.policy, self.unsourced, signature)
+        return self._below[signature]
 
     @property
     def in_scope(self) -> bool:

@@ -11,6 +11,9 @@ from .atom import Atom, Variable, render_pattern
 class Missing:
     """One thing a rule lacks; `detail` says why it is missing.
 
+    `source` names what is missing where an absence or an aggregate, its text in `undetermined`,
+    would need a complete source.
+
     `atom` is what to find, its arguments resolved as far as known, and `expected` what the answer
     should be, where more than its kind is known. With `undetermined` it is a test of that text that
     cannot be decided; with `excluding` it is what should not hold, and does. `is_final` says that
@@ -24,6 +27,7 @@ class Missing:
     excluding: tuple[Atom, ...] = ()
     is_final: bool = False
     expected: str = ""
+    source: str = ""
 
     @property
     def text(self) -> str:
@@ -34,7 +38,7 @@ class Missing:
 
     def as_gap(self) -> Missing:
         """Give what would make an undetermined test unnecessary: another atom."""
-        return replace(self, undetermined="")
+        return self if self.source else replace(self, undetermined="")
 
 
 @dataclass(frozen=True, slots=True)

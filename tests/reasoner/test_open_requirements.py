@@ -275,3 +275,18 @@ def test_a_class_refused_by_a_called_rule_asks_the_caller_for_another() -> None:
     assert not any(item.atom.startswith("under(") for item in decision.open)
     moved = decided(rules, facts + ' seat("A", "Union").', 'fit("A")')
     assert moved.verdict is Verdict.CERTIFIED
+
+
+def test_the_absence_of_what_has_no_value_yet_is_not_what_is_missing() -> None:
+    """Another value of what is missing would do, whatever rows there are."""
+    rules = 'closed(e/2, "case").\nclosed(f/2, "case").\np(X) :- not e(Y, Y), f(Y, X).\n'
+    for facts in ("e(b, 4).", "e(b, b)."):
+        decision = decided(rules, facts, "p(a)")
+        assert {item.atom for item in decision.open} == {"f(Y, a)"}
+
+
+def test_a_row_that_fits_is_found_behind_many_that_do_not() -> None:
+    rules = "p(X) :- e(Y, Y), f(X)."
+    facts = "\n".join(f"e({n}, 0)." for n in range(1, 20))
+    decision = decided(rules, f"{facts}\ne(z, z).", "p(a)")
+    assert {item.atom for item in decision.open} == {"f(a)"}
