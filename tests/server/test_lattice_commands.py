@@ -303,7 +303,7 @@ def test_units_and_classes_are_listed(kb: Path, run: Run) -> None:
     _, out, _ = run("show", "liability_cover", "--kb", kb)
     assert "  unit: EUR; other units are converted where that is exact\n" in out
     code, _, err = run("show", "kinds", "--kb", kb)
-    assert (code, "nearest: kind" in err) == (1, True)
+    assert (code, "nearest: kind" in err) == (2, True)
     code, _, err = run("check", "kinds", "wrong", "--kb", kb)
     assert (code, "'kinds'; nearest: kind" in err, "'wrong'" in err) == (2, True, True)
 
