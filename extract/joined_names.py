@@ -20,8 +20,12 @@ _RANKS = frozenset({"Prince", "Princess", "King", "Queen", "Duke", "Duchess", "C
 
 def is_capitalised(token: Token) -> bool:
     """Whether a word is written like a name and is none of those that only look so."""
-    first = token.text[0]
-    return first.isupper() and token.text not in NO_NAME
+    return may_begin_name(token.text[0]) and token.text not in NO_NAME
+
+
+def may_begin_name(letter: str) -> bool:
+    """Whether a letter can open a name; in a script without case, any may."""
+    return letter.isupper() or (letter.isalpha() and letter == letter.swapcase())
 
 
 def joins(doc: Doc, start: int, index: int, stop: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Token
 
-from .joined_names import NO_NAME, is_capitalised, is_month_in_name, joins
+from .joined_names import NO_NAME, is_capitalised, is_month_in_name, joins, may_begin_name
 from .normalize import is_numbered_name
 
 _CONNECTORS = frozenset({
@@ -109,6 +109,8 @@ def find_names(
             )
             if name is not None and not name.quoted and name.text in _TITLE_AFTER_COMMA:
                 name = None
+            if name is not None and not name.quoted and name.text in suffixes:
+                name = None  # a legal form alone, as in `the GmbH`, names nobody
             if name is None:
                 index += 1
             else:
@@ -210,6 +212,8 @@ def _capitalised_name(
     start = index
     while start + 1 < end and doc[start].ent_type_ == "NORP" and _begins_name(doc[start + 1]):
         start += 1
+    if start == index and _glued(doc, index) and doc[index - 1].text.isdecimal():
+        start -= 1  # the tokeniser parts `3M`
     text = doc[start:end].text
     if _NUMERAL_AND_STOP.search(text):
         text = text[:-1]  # `Albert I.` at the end of a sentence
@@ -218,7 +222,7 @@ def _capitalised_name(
 
 
 def _begins_name(token: Token) -> bool:
-    return token.text[0].isupper() and not set(token.text) <= set("IVX.")
+    return may_begin_name(token.text[0]) and not set(token.text) <= set("IVX.")
 
 
 def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:

@@ -3,12 +3,15 @@
 Beside words, a query finds the passages whose titles it names and, if asked, those that the best of
 them name in turn: a question seldom says who made the film it asks about, the passage of
 the film does. Each of these is a term of its own, so that a name shared by many passages says less.
+The words of the names in the best passages count a little too: what is sought may stand where these
+are written about under another title.
 
 Scores depend on the standing passages alone: nothing is ever deleted from an index, it is built
 anew. Equal scores are ordered by source and position, also at the cut. A build that was not
 finished leaves no checkpoint, and the next opening starts over.
 
-Source: Robertson, Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond (2009), 3; the
+Source: Robertson, Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond (2009), 3;
+Rocchio: Relevance Feedback in Information Retrieval (1971), here with words of names alone. The
 weights below were chosen on training questions of 2WikiMultihopQA, HotpotQA and MuSiQue.
 """
 
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
@@ -26,10 +29,14 @@ import tantivy
 
 from .document import Document, Passage
 from .log import write_atomically
+from .search_ranking import COMMON, Found, Ranking, Term
 from .search_terms import SearchTerms, composed
 
-_FORMAT = "3"
-_HEAP = 64_000_000
+_FORMAT = "4"
+_HEAP = 512_000_000
+"""Bytes for what is added before it becomes a segment; taken as needed. Each term of a query is
+looked up in every segment, so fewer of them are faster; a million passages make one."""
+
 _EARLIER = 3  # states of an index kept for questions that began before it changed
 
 _NAMED = 10.0
@@ -38,13 +45,18 @@ _NAMED = 10.0
 _LINKED = 3.0
 """Weight of a title that the best passage names; each passage after it weighs `_LESS` of that."""
 
-_LESS = 0.7
+_HINTING = 0.4
+"""Weight of a word of the names in the best passage; after it, `_LESS` of that."""
+
+_BRINGING = 1_000
+"""Passages up to which such a word brings them; those with a commoner one have to be found by more.
+One that is common does not count."""
+
+_LESS = 0.5
 _FOLLOWED = 3
 _FOLLOWED_LENGTH = 4_000
-"""Passages whose names are followed, and how far these and queries are read, in code points."""
-
-
-_Clause = tuple[tantivy.Occur, tantivy.Query]
+"""Passages whose names are followed, and how far these and queries are read for names, in code
+points."""
 
 
 class Reach(Enum):
@@ -132,15 +144,19 @@ class TextIndex:
         entry = tantivy.Document(
             title=composed(passage.title),
             text=composed(document.text[passage.start : passage.end]),
-            name=passage.title,
-            source=document.source_sha256,
+            name=passage.title.encode(),
+            source=bytes.fromhex(document.source_sha256),
+            source_order=int(document.source_sha256[:16], 16) >> 1,
             start=passage.start,
             end=passage.end,
-            order=_order(document.source_sha256, passage.start),
         )
         for key in self._terms.title_keys(passage.title):
             entry.add_text("key", key)
         return entry
+
+    def ranking(self, searcher: tantivy.Searcher | None = None) -> Ranking:
+        """Give what ranks passages by terms, as they are now or as a searcher has them."""
+        return Ranking(self.searcher() if searcher is None else searcher, self._index.schema)
 
     def search(
         self,
@@ -156,78 +172,52 @@ class TextIndex:
         `read` gives the text of a passage, empty where it is gone; only LINKED asks it.
         `searcher` searches the passages as they were earlier.
         """
-        searcher = self._index.searcher() if searcher is None else searcher
-        clauses = self._clauses(searcher, query)
-        if reach is Reach.NAMED:
-            return self._best(searcher, clauses, limit)
-        first = self._best(searcher, clauses, max(limit, _FOLLOWED))
-        weights = dict.fromkeys(self._names(searcher, query[:_FOLLOWED_LENGTH]), 0.0)
-        for rank, place in enumerate(first[:_FOLLOWED]):
-            for key in self._names(searcher, read(place)[:_FOLLOWED_LENGTH], whole=True):
-                weights.setdefault(key, _LINKED * _LESS**rank)
-        links = [self._clause("key", key, weight) for key, weight in weights.items() if weight]
-        if not links:
-            return first[:limit]
-        # The others keep their scores, so only passages with a link are scored again.
-        linked = (tantivy.Occur.Must, tantivy.Query.boolean_query(links))
-        again = self._best(searcher, [linked, *clauses], limit)
-        places = {(place.source_sha256, place.start): place for place in (*first, *again)}
-        return tuple(sorted(places.values(), key=_rank)[:limit])
-
-    def _names(
-        self, searcher: tantivy.Searcher, text: str, *, whole: bool = False
-    ) -> tuple[str, ...]:
-        return self._terms.names(text, lambda key: searcher.doc_freq("key", key) > 0, whole=whole)
-
-    def _clauses(self, searcher: tantivy.Searcher, query: str) -> list[_Clause]:
+        ranking = self.ranking(searcher)
+        searcher = ranking.searcher
         words = self._terms.words(query)
-        return [
-            *(self._clause(field, word, 1.0) for field in ("text", "title") for word in words),
-            *(
-                self._clause("key", key, _NAMED)
-                for key in self._names(searcher, query[:_FOLLOWED_LENGTH])
-            ),
+        named = self._names(ranking, query)
+        terms = [
+            *ranking.weighed("text", dict.fromkeys(words, 1.0)),
+            *ranking.weighed("title", dict.fromkeys(words, 1.0)),
+            *ranking.weighed("key", dict.fromkeys(named, _NAMED)),
         ]
+        if reach is Reach.NAMED:
+            return tuple(_place(searcher, found) for found in ranking.best(terms, limit))
+        first = ranking.best(terms, max(limit, _FOLLOWED))
+        read_first = [read(_place(searcher, found)) for found in first[:_FOLLOWED]]
+        links = self._links(ranking, read_first, named)
+        hints = self._hints(ranking, read_first, words)
+        among = [*links, *(hint for hint in hints if hint.passages <= _BRINGING)]
+        also = [hint for hint in hints if _BRINGING < hint.passages <= COMMON]
+        # The others keep their scores, so only passages with a link or a hint are scored again.
+        again = ranking.best([*terms, *also], limit, among=among) if among else []
+        places = {found.place: found for found in (*first, *again)}
+        ranked = sorted(places.values(), key=lambda found: found.rank)
+        return tuple(_place(searcher, found) for found in ranked[:limit])
 
-    def _clause(self, field: str, term: str, weight: float) -> _Clause:
-        query = tantivy.Query.term_query(self._index.schema, field, term)
-        weighted = query if weight == 1.0 else tantivy.Query.boost_query(query, weight)
-        return tantivy.Occur.Should, weighted
+    def _links(self, ranking: Ranking, texts: Sequence[str], named: Collection[str]) -> list[Term]:
+        weights: dict[str, float] = {}
+        for rank, text in enumerate(texts):
+            for key in self._names(ranking, text, whole=True):
+                weights.setdefault(key, _LINKED * _LESS**rank)
+        return ranking.weighed("key", {k: w for k, w in weights.items() if k not in named})
 
-    def _best(
-        self, searcher: tantivy.Searcher, clauses: Sequence[_Clause], limit: int
-    ) -> tuple[Place, ...]:
-        if not clauses or limit < 1:
-            return ()
-        query = tantivy.Query.boolean_query(clauses)
-        wanted = limit
-        while True:  # as long as the cut falls among equal scores
-            hits = searcher.search(query, limit=wanted + 1, count=False).hits
-            if len(hits) <= wanted or hits[limit - 1][0] != hits[-1][0]:
-                break
-            wanted *= 8
-        orders = searcher.fast_field_values("order", [address for _, address in hits])
-        ranked = sorted(zip(hits, orders, strict=True), key=lambda pair: (-pair[0][0], pair[1]))
-        return tuple(_place(score, searcher.doc(at)) for (score, at), _ in ranked[:limit])
+    def _hints(self, ranking: Ranking, texts: Sequence[str], words: Collection[str]) -> list[Term]:
+        weights: dict[str, float] = {}
+        for rank, text in enumerate(texts):
+            for word in self._terms.name_words(text[:_FOLLOWED_LENGTH]):
+                weights.setdefault(word, _HINTING * _LESS**rank)
+        return ranking.weighed("text", {w: v for w, v in weights.items() if w not in words})
 
-
-def _rank(place: Place) -> tuple[float, int]:
-    return -place.score, _order(place.source_sha256, place.start)
-
-
-def _place(score: object, found: tantivy.Document) -> Place:
-    return Place(
-        str(found.get_first("source")),
-        str(found.get_first("name")),
-        int(str(found.get_first("start"))),
-        int(str(found.get_first("end"))),
-        float(str(score)),
-    )
+    def _names(self, ranking: Ranking, text: str, *, whole: bool = False) -> tuple[str, ...]:
+        text = text[:_FOLLOWED_LENGTH]
+        return self._terms.names(text, lambda key: ranking.has("key", key), whole=whole)
 
 
-def _order(source_sha256: str, start: int) -> int:
-    """Order by source, as far as 31 bits tell sources apart, and position, in 63 bits."""
-    return int(source_sha256[:8], 16) >> 1 << 32 | start
+def _place(searcher: tantivy.Searcher, found: Found) -> Place:
+    stored = searcher.doc(found.address).to_dict()
+    (source,), (name,), (end,) = stored["source"], stored["name"], stored["end"]
+    return Place(source.hex(), name.decode(), found.place[1], end, found.score)
 
 
 def _schema() -> tantivy.Schema:
@@ -235,11 +225,11 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("title", tokenizer_name="passage", index_option="freq")
     builder.add_text_field("text", tokenizer_name="passage", index_option="freq")
     builder.add_text_field("key", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("name", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("source", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_unsigned_field("start", stored=True)
-    builder.add_unsigned_field("end", stored=True)
-    builder.add_integer_field("order", fast=True)
+    builder.add_bytes_field("name", stored=True)  # as bytes, since text would be indexed
+    builder.add_bytes_field("source", stored=True)
+    builder.add_integer_field("source_order", fast=True)  # its first 63 bits
+    builder.add_integer_field("start", fast=True)
+    builder.add_integer_field("end", stored=True)
     return builder.build()
 
 

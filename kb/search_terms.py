@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable
+from functools import lru_cache
 
 import tantivy
 
 _WORD = re.compile(r"\w+")
 _DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)\s*\Z")
 _LONGEST_NAME = 14
+_REMEMBERED = 50_000  # words whose forms are kept
 
 # What questions and sentences are made of whatever they are about: such words find nothing.
 _FRAME = (
@@ -42,11 +45,19 @@ class SearchTerms:
             .build()
         )
         self._frame = frozenset(self.analyzer.analyze(_FRAME))
+        self._folded = lru_cache(maxsize=_REMEMBERED)(self.key)
+        self._in_frame = lru_cache(maxsize=_REMEMBERED)(self._is_frame)
 
     def words(self, text: str) -> tuple[str, ...]:
         """Give the words to look for, sorted; the frame words only where there are no others."""
         words = sorted(set(self.analyzer.analyze(composed(text))))
         return tuple(word for word in words if word not in self._frame) or tuple(words)
+
+    def name_words(self, text: str) -> tuple[str, ...]:
+        """Give the words of the names in a text, sorted: those with a capital or digit first."""
+        words = (word for word in _WORD.findall(composed(text)) if _begins_name(word))
+        stems = set(self.analyzer.analyze(" ".join(words)))
+        return tuple(sorted(stems - self._frame))
 
     def title_keys(self, title: str) -> tuple[str, ...]:
         """Give the two names a title is found by: as it is, and without its disambiguator.
@@ -68,35 +79,40 @@ class SearchTerms:
         With `whole` it ends so too, which spares most of the look-ups in running text. At most 14
         keys are looked up for each word.
         """
-        text = composed(text)
-        spans = [(match.start(), match.end()) for match in _WORD.finditer(text)]
-        folded = [self.key(text[start:end]) for start, end in spans]
-        taken: set[int] = set()
+        words: list[str] = _WORD.findall(composed(text))
+        capitals = [i for i, word in enumerate(words) if _begins_name(word)]
+        closing = capitals if whole else range(len(words))
+        by_length: list[list[int]] = [[] for _ in range(_LONGEST_NAME + 1)]
+        for first in capitals:
+            for last in closing[bisect_left(closing, first) :]:
+                if last - first >= _LONGEST_NAME:
+                    break
+                by_length[last - first + 1].append(first)
+        folded = [self._folded(word) for word in words]
+        taken = [False] * len(words)
         found: dict[str, None] = {}
-        for length in range(min(_LONGEST_NAME, len(spans)), 0, -1):
-            for first in range(len(spans) - length + 1):
-                opening = text[spans[first][0]]
-                closing = text[spans[first + length - 1][0]]
-                if not (opening.isupper() or opening.isdigit()):
-                    continue
-                if whole and not (closing.isupper() or closing.isdigit()):
-                    continue
-                if not taken.isdisjoint(range(first, first + length)):
+        for length in range(_LONGEST_NAME, 0, -1):
+            for first in by_length[length]:
+                if taken[first] or taken[first + length - 1]:  # by a name that is not shorter
                     continue
                 if length == 1 and (
-                    (first == 0 and len(spans) > 1)
-                    or opening.isdigit()
-                    or self._is_frame(folded[first])
+                    (first == 0 and len(words) > 1)
+                    or words[first][0].isdigit()
+                    or self._in_frame(folded[first])
                 ):
                     continue
                 key = " ".join(folded[first : first + length])
                 if is_title(key):
-                    taken.update(range(first, first + length))
+                    taken[first : first + length] = [True] * length
                     found[key] = None
         return tuple(found)
 
     def _is_frame(self, word: str) -> bool:
         return self._frame.issuperset(self.analyzer.analyze(word))
+
+
+def _begins_name(word: str) -> bool:
+    return word[0].isupper() or word[0].isdigit()
 
 
 def composed(text: str) -> str:

@@ -36,6 +36,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     kb.IRIRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.QueryRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.QueryOverBudget: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    kb.ServiceFailed: grpc.StatusCode.UNAVAILABLE,
     kb.FormatUnavailable: grpc.StatusCode.INVALID_ARGUMENT,
     kb.MappingRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.NotFound: grpc.StatusCode.NOT_FOUND,
