@@ -132,15 +132,14 @@ class Refusal:
         decides = self._may_refuse(task, sign)
         # Stated in another kind of document, of another class, or what no rule concludes of it.
         decides = decides or any(sign == "stated_by/4" and args[0] in row for _, row in task.read)
-        if self.is_found or self.budget < 0:
-            self.is_partial, self.is_unseen = True, self.is_unseen or self.budget < 0 or decides
-            return []
-        if self.witness.covering(sign, args) is None:
-            self.is_partial, self.is_unseen = True, self.is_unseen or decides
-            return [(args, True)]
+        is_over = self.is_found or self.budget < 0
+        if is_over or self.witness.covering(sign, args) is None:
+            self.is_partial = True
+            self.is_unseen |= decides or self.budget < 0
+            return [] if is_over else [(args, True)]
         rows = [pair for pair in self.witness.rows(sign, args) if pair[1]]
         self.budget -= len(rows)
-        self.is_found = self.is_found or (not rows and decides)
+        self.is_found |= decides and not rows
         return rows or [(args, True)]
 
     def _test(self, planned: Planned, bindings: Bindings) -> Outcomes:
@@ -150,17 +149,17 @@ class Refusal:
         atoms = (self.rule.head, *conditions, *self._reading(literal.names))
         concerns, unbound = self._concerns(atoms, bindings), [(bindings, True)]
         if self.is_general and is_test and literal.names & self.rule.head_names:
-            self.is_unseen = self.is_unseen or concerns
+            self.is_unseen |= concerns
         if not (literal.names | planned.shared) - {planned.assigns} <= bindings.keys():
-            self.is_unseen = self.is_unseen or (self.is_partial and concerns)
+            self.is_unseen |= self.is_partial and concerns
             return unbound
         try:
             outcomes = list(self.witness.test(planned, bindings))
         except Rejected:  # it reads calls that are not there
-            self.is_unseen = self.is_unseen or (is_test and concerns)
+            self.is_unseen |= is_test and concerns
             return unbound
         holds = any(sure for _, sure in outcomes)
         if planned.assigns and holds:
             return outcomes
-        self.is_found = self.is_found or (is_test and not holds and concerns)
+        self.is_found |= is_test and not holds and concerns
         return unbound
