@@ -169,12 +169,11 @@ class Refusal:
         decides = self._may_refuse(task, sign)
         # Stated in another kind of document, of another class, or what no rule concludes of it.
         decides = decides or any(sign == "stated_by/4" and args[0] in row for _, row in task.read)
-        if self.is_found or self.budget < 0:
-            self.is_partial, self.is_unseen = True, self.is_unseen or self.budget < 0 or decides
-            return []
-        if self.witness.covering(sign, args) is None:
-            self.is_partial, self.is_unseen = True, self.is_unseen or decides
-            return [(args, True)]
+        is_over = self.is_found or self.budget < 0
+        if is_over or self.witness.covering(sign, args) is None:
+            self.is_partial = True
+            self.is_unseen |= decides or self.budget < 0
+            return [] if is_over else [(args, True)]
         literal = task.plan[task.at].literal
         answers = [row for row, sure in self.witness.rows(sign, args) if sure]
         self.budget -= len(answers)
@@ -182,7 +181,7 @@ class Refusal:
         rows = [
             (row, True) for row in answers if match(literal.tree, row, task.bindings) is not None
         ]
-        self.is_found = self.is_found or (not rows and decides)
+        self.is_found |= decides and not rows
         if self.is_general and decides and literal.names & self.rule.head_names:
             self.is_unseen = True  # a call that binds more may have no row
         return rows or [(args, True)]
@@ -195,17 +194,17 @@ class Refusal:
         concerns, unbound = self._concerns(atoms, bindings), [(bindings, True)]
         names = literal.names | planned.shared
         if self.is_general and is_test and names & self.rule.head_names:
-            self.is_unseen = self.is_unseen or concerns
+            self.is_unseen |= concerns
         if not names - {planned.assigns} <= bindings.keys():
-            self.is_unseen = self.is_unseen or (self.is_partial and concerns)
+            self.is_unseen |= self.is_partial and concerns
             return unbound
         try:
             outcomes = list(self.witness.test(planned, bindings))
         except Rejected:  # it reads calls that are not there
-            self.is_unseen = self.is_unseen or (is_test and concerns)
+            self.is_unseen |= is_test and concerns
             return unbound
         holds = any(sure for _, sure in outcomes)
         if planned.assigns and holds:
             return outcomes
-        self.is_found = self.is_found or (is_test and not holds and concerns)
+        self.is_found |= is_test and not holds and concerns
         return unbound
