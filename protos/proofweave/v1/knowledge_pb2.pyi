@@ -367,11 +367,11 @@ class DocumentAdmitted(_message.Message):
     def rejected_by_reason(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
     @_builtins.property
     def undefined_columns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Columns of a table that gave dimensions which nobody has defined."""
+        """Columns of a table that nobody had defined a dimension for."""
 
     @_builtins.property
     def defined_dimensions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Dimensions that an import of RDF defined, by name."""
+        """Dimensions that an import defined, by name."""
 
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedReason]:
