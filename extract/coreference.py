@@ -214,7 +214,8 @@ def _means_person(doc: Doc, name: Name, sentence: Span, full: Sequence[Sequence[
     first = name.start == sentence.start
     words = _plain_words(name.text)
     subject = first or doc[name.start : name.end].root.dep_ in ("nsubj", "nsubjpass")
-    if first and words and any(words == form[-len(words) :] for form in full):
+    whole = first or (subject and len(words) > 1)
+    if whole and words and any(words == form[-len(words) :] for form in full):
         return True
     if name.start - sentence.start in (1, 2) and doc[sentence.start].lower_ == "born":
         return doc[name.start - 1].lower_ in ("born", "as")

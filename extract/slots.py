@@ -128,6 +128,7 @@ class Slots:
             passable = (
                 token.pos_ in _MODIFIER_TAGS
                 or token.text in self.nouns
+                or (token.pos_ == "VERB" and token.dep_ == "amod")
                 or token.text in ("-", "/", '"', "“", "„")
                 or (token.lower_ == "and" and at > index and self._joins_nouns(at, stop))
                 or (at > index and self.doc[at - 1].text == "-" and token.text[0].islower())
@@ -258,7 +259,7 @@ class Slots:
             if at == index or at >= stop:
                 break
             spans = self.spans(dimension, at, stop)
-            if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
+            if not spans or self.doc[at].tag_ in ("NNS", "VBZ") or self.doc[at].pos_ == "VERB":
                 break
             if any(self.doc[i].lower_ in ("'s", "’s") for i in range(at, spans[0][0])):
                 break  # `Ann's son Tom and Jane's son Paul`

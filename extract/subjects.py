@@ -51,7 +51,7 @@ class Subjects:
         while index > 0 and depth:
             index -= 1
             depth += (self.doc[index].text == ")") - (self.doc[index].text == "(")
-        while index > 0 and (self.doc[index - 1].is_quote or self.doc[index - 1].is_space):
+        while index > 0 and (self.doc[index - 1].is_quote or self.doc[index - 1].text in "( "):
             index -= 1
         before = self.covering.get(index - 1)
         lead = self.resolved.lead_name

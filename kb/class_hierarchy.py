@@ -10,6 +10,7 @@ from itertools import combinations
 from . import vocabulary as iri
 from .dimension import Dimension, Pair, define_taxonomy
 from .errors import DimensionRejected
+from .left_aside import LeftAside, class_expression, left_aside
 from .rdf_terms import Triple
 
 _CLASS_TYPES = frozenset({iri.OWL + "Class", iri.RDFS + "Class", iri.SKOS + "Concept"})
@@ -17,12 +18,24 @@ _BROADER = frozenset(
     (iri.RDFS + "subClassOf", iri.SKOS + "broader", iri.SKOS + "broaderTransitive")
 )
 _NARROWER = frozenset((iri.SKOS + "narrower", iri.SKOS + "narrowerTransitive"))
+_EQUIVALENT = iri.OWL + "equivalentClass"
+_AXIOMS = {
+    iri.RDFS + "subClassOf": "subclass of",
+    iri.SKOS + "broader": "narrower than",
+    _EQUIVALENT: "equivalent to",
+    iri.OWL + "disjointWith": "disjoint with",
+    iri.OWL + "disjointUnionOf": "disjoint union",
+}
+_SETS = {iri.OWL + "unionOf": "union with", iri.OWL + "intersectionOf": "intersection with"}
 _BUILT_IN = (iri.OWL, iri.RDF, iri.RDFS, iri.XSD, iri.SKOS)
 
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Classes by label: `broader` pairs (lower, upper) and the rest of what a dimension holds."""
+    """Classes by label: `broader` pairs (lower, upper) and the rest of what a dimension holds.
+
+    `left_aside` is what the axioms say besides.
+    """
 
     classes: frozenset[str]
     broader: frozenset[Pair]
@@ -30,6 +43,7 @@ class Hierarchy:
     allowed_ambiguities: frozenset[Pair]
     alternatives: frozenset[Pair]
     equivalents: frozenset[Pair]
+    left_aside: tuple[LeftAside, ...] = ()
 
     def under(self, root: str) -> Hierarchy:
         """The same with `root` above all classes that nothing is broader than."""
@@ -72,7 +86,7 @@ class Hierarchy:
 
 
 class HierarchyReader:
-    """Reads classes, or concepts, and their order; restrictions order nothing (see `left_aside`).
+    """Reads classes, or concepts, and their order; restrictions order nothing and are left aside.
 
     Holds triples by subject and predicate, and the pairs of classes in them.
     """
@@ -87,17 +101,22 @@ class HierarchyReader:
         self.disjoint: set[Pair] = set()
         self.equivalent: set[Pair] = set()
         self.allowed: set[Pair] = set()
+        self.left: list[tuple[str, str]] = []
         for triple in triples:
             self._read(triple)
         for pairs in (self.broader, self.disjoint, self.equivalent, self.allowed):
             for pair in list(pairs):
-                if any(_is_built_in(node) or node.startswith("_:") for node in pair):
+                if any(_is_built_in(node) for node in pair):
                     pairs.discard(pair)
                 else:
                     self.classes.update(pair)
 
     def _read(self, triple: Triple) -> None:
         subject, found = triple.subject, triple.object
+        if subject.startswith("_:") and triple.predicate in _AXIOMS:
+            what = class_expression(subject, self.about)
+            self.left.append(("", f"an axiom about {what}"))
+            return
         match triple.predicate:
             case p if p == iri.RDF + "type":
                 if found in _CLASS_TYPES and not subject.startswith("_:"):
@@ -108,16 +127,20 @@ class HierarchyReader:
                         self.disjoint.update(combinations(sorted(self._list(members.object)), 2))
             case p if p in _BROADER:
                 self.broader.update((subject, above) for above in self._above(triple))
-                if not _is_built_in(subject) and not subject.startswith("_:"):
-                    self.classes.add(subject)  # also below what has no name
+                if not _is_built_in(subject):
+                    self.classes.add(subject)
             case p if p in _NARROWER:
                 self.broader.add((found, subject))
-            case p if p == iri.OWL + "unionOf" and not subject.startswith("_:"):
-                self.broader.update((low, subject) for low in self._list(found))
-            case p if p == iri.OWL + "intersectionOf" and not subject.startswith("_:"):
-                self.broader.update((subject, high) for high in self._list(found))
-            case p if p == iri.OWL + "disjointWith" and triple.kind == "iri":
-                self.disjoint.add((subject, found))
+            case p if p in _SETS and not subject.startswith("_:"):
+                for member in self._list(found):
+                    is_union = p == iri.OWL + "unionOf"
+                    self.broader.add((member, subject) if is_union else (subject, member))
+                self._leave_members(triple, found)
+            case p if p == iri.OWL + "disjointWith":
+                if triple.kind == "iri":
+                    self.disjoint.add((subject, found))
+                else:
+                    self._leave(triple, found)
             case p if p == iri.OWL + "equivalentClass":
                 if triple.kind == "iri":
                     self.equivalent.add((subject, found))
@@ -125,29 +148,49 @@ class HierarchyReader:
                     self.broader.update((subject, above) for above in self._above(triple))
                     for union in self.about[found, iri.OWL + "unionOf"]:
                         self.broader.update((low, subject) for low in self._list(union.object))
+                        self._leave_members(triple, union.object)
             case p if p == iri.OWL + "disjointUnionOf":
                 members_below = sorted(self._list(found))
                 self.broader.update((low, subject) for low in members_below)
                 self.disjoint.update(combinations(members_below, 2))
             case p if p == iri.PROOFWEAVE + "allowedAmbiguity":
                 self.allowed.add((subject, found))
+            case p if p == iri.OWL + "imports":
+                self.left.append(("", f"what <{found}> says, which is not fetched"))
 
     def _above(self, triple: Triple) -> Iterator[str]:
         """The named classes that the object is or is an intersection with."""
         if triple.kind == "iri":
             yield triple.object
             return
-        for intersection in self.about[triple.object, iri.OWL + "intersectionOf"]:
+        intersections = self.about[triple.object, iri.OWL + "intersectionOf"]
+        for intersection in intersections:
             yield from self._list(intersection.object)
+            self._leave_members(triple, intersection.object)
+        is_union = bool(self.about[triple.object, iri.OWL + "unionOf"])
+        if not intersections and not (is_union and triple.predicate == _EQUIVALENT):
+            self._leave(triple, triple.object)
+
+    def _leave(self, axiom: Triple, node: str) -> None:
+        what = class_expression(node, self.about)
+        says = _AXIOMS.get(axiom.predicate) or _SETS[axiom.predicate]
+        self.left.append((axiom.subject, f"{says} {what}"))
+
+    def _leave_members(self, axiom: Triple, first: str) -> None:
+        for member in self._members(first):
+            if member.kind != "iri":
+                self._leave(axiom, member.object)
 
     def _list(self, node: str) -> Iterator[str]:
         """The IRIs in an RDF list."""
+        return (member.object for member in self._members(node) if member.kind == "iri")
+
+    def _members(self, node: str) -> Iterator[Triple]:
+        """The triples that hold the members of an RDF list."""
         seen: set[str] = set()
         while node != iri.RDF + "nil" and node not in seen:
             seen.add(node)
-            for first in self.about[node, iri.RDF + "first"]:
-                if first.kind == "iri":
-                    yield first.object
+            yield from self.about[node, iri.RDF + "first"]
             rest = self.about[node, iri.RDF + "rest"]
             node = rest[0].object if rest else iri.RDF + "nil"
 
@@ -159,7 +202,7 @@ class HierarchyReader:
         """
         classes = self.classes if below is None else self._below(below)
         chosen = self._representatives(classes)
-        labels = {node: self.label(node) for node in sorted(classes)}
+        labels = {node: self._label(node) for node in sorted(classes)}
         of_label: dict[str, str] = {}
         clashes: list[str] = []
         for node, label in labels.items():
@@ -186,6 +229,11 @@ class HierarchyReader:
                 (labels[node], other) for node in kept for other in self._other_labels(node)
             ),
             equivalents=frozenset((labels[chosen[node]], labels[node]) for node in classes - kept),
+            left_aside=left_aside(
+                (labels.get(node, ""), reason)
+                for node, reason in self.left
+                if not node or node in classes
+            ),
         )
 
     def _below(self, root: str) -> set[str]:
@@ -216,11 +264,11 @@ class HierarchyReader:
             for node in pair:
                 neighbours[node] += 1
         return {
-            node: min(group, key=lambda other: (-neighbours[other], self.label(other), other))
+            node: min(group, key=lambda other: (-neighbours[other], self._label(other), other))
             for node, group in groups.items()
         }
 
-    def label(self, node: str) -> str:
+    def _label(self, node: str) -> str:
         """The preferred label of a class."""
         for predicate in (iri.SKOS + "prefLabel", iri.RDFS + "label"):
             found = self.about[node, predicate]
@@ -240,7 +288,7 @@ class HierarchyReader:
             for triple in self.about[node, iri.SKOS + predicate]
         }
         found |= {triple.object for triple in self.about[node, iri.RDFS + "label"]}
-        return found - {self.label(node)}
+        return found - {self._label(node)}
 
 
 def _is_built_in(node: str) -> bool:

@@ -31,7 +31,7 @@ from .class_hierarchy import HierarchyReader
 from .class_iris import ClassIris
 from .dimension import Dimension, DimensionKind
 from .errors import DimensionRejected, KnowledgeError
-from .left_aside import LeftAside, left_aside
+from .left_aside import LeftAside
 from .rdf_terms import convert, read_triples, term_text
 from .statement import Entity, Modality, Polarity, Statement, TaxonClass
 
@@ -158,15 +158,14 @@ def import_taxonomy(
     is put above classes that nothing is broader than; without it a missing root is a problem. What
     is imported elsewhere is not fetched. Raises DimensionRejected with every problem together.
     """
-    triples = read_triples(content, media_type)
-    reader = HierarchyReader(triples, languages)
-    hierarchy = reader.hierarchy().naming_equivalents()
+    hierarchy = HierarchyReader(read_triples(content, media_type), languages).hierarchy()
+    hierarchy = hierarchy.naming_equivalents()
     if root is not None:
         hierarchy = hierarchy.under(root)
     dimension = hierarchy.dimension(
         name, functional=functional, allowed_ambiguities=tuple(allowed_ambiguities)
     )
-    return ImportedTaxonomy(dimension, left_aside(triples, reader.label))
+    return ImportedTaxonomy(dimension, hierarchy.left_aside)
 
 
 def check_satisfiability(

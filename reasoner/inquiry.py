@@ -21,7 +21,8 @@ from .unsourced import sources_below, unsourced
 class Inquiry:
     """What a goal is decided on. Each atom is evaluated once.
 
-    `retracted` are the atoms of statements that `facts` leave out on request.
+    `retracted` are the atoms of statements that `facts` leave out on request. `vocabulary` are the
+    predicates that a knowledge base knows; empty where there is none that gives them.
     """
 
     goal: Atom
@@ -32,11 +33,23 @@ class Inquiry:
     engine: str
     budget: Budget
     retracted: tuple[Atom, ...] = ()
+    vocabulary: frozenset[Signature] = frozenset()
+    _began: float = field(init=False)
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
     _unsourced: dict[Signature, str] | None = None
     _below: dict[Signature, tuple[str, ...]] = field(default_factory=dict)
     _own_clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._began = self.budget.start()
+
+    def is_late(self) -> bool:
+        """Whether the deadline of the budget has passed since the inquiry began."""
+        clock, milliseconds = self.budget.clock, self.budget.deadline_ms
+        if clock is None or milliseconds is None:
+            return False
+        return clock() >= self._began + milliseconds / 1000
 
     def slice(self, atom: Atom) -> Slice:
         """Evaluate an atom as a goal; one value excludes another only of the goal in question."""

@@ -66,12 +66,12 @@ def _check_abstention(case: Case, witness: Witness, code: str) -> None:
     require(is_first, "OPEN_MISMATCH", "the code is not the first of the open requirements")
     is_cut = not certificate["complete"]
     require((code == "BUDGET") == is_cut, "VERDICT_MISMATCH", "a budget cut the search, or not")
-    same = (code == "OUT_OF_SCOPE") == case.out_of_scope
-    require(same, "VERDICT_MISMATCH", "the policy applies on this day, or it does not")
+    is_outside = code == "OUT_OF_SCOPE" or not case.out_of_scope
+    require(is_outside, "VERDICT_MISMATCH", "the policy does not apply on this day")
     if code == "BUDGET":
         case.checked.append("nothing is concluded: the budget was used up")
         return
-    if code == "OUT_OF_SCOPE":
+    if case.out_of_scope:
         case.checked.append("the policy does not apply on this day")
         return
     case.where = "witness"
