@@ -56,7 +56,7 @@ class Captured(Deferred[Instance]):
     @cached_property
     def blocks(self) -> tuple[tuple[int, list[Record]], ...]:
         """The records of each clause, sorted, by the id of the clause."""
-        clauses = self.run.compiled.plan.clauses
+        clauses = self.run.compiled.clauses
         by_number: dict[int, list[Record]] = {}
         with paused_collection():
             for record in dict.fromkeys(self.run.records):
@@ -115,7 +115,7 @@ class Captured(Deferred[Instance]):
     def _write(self, number: int, records: Sequence[Record]) -> list[Instance]:
         """Write records of one clause."""
         compiled, writer = self.run.compiled, self.writer
-        clause = compiled.plan.clauses[number]
+        clause = compiled.clauses[number]
         value = writer.terms.value
         bindings: Iterable[tuple[tuple[str, Constant], ...]]
         names = compiled.slots[number]

@@ -97,7 +97,7 @@ def uncertain_rows(part: Slice, closed: ClosedSlice | None = None) -> frozenset[
 
 def merge_slices(slices: Sequence[Slice]) -> Slice:
     """Join slices of one policy and fact base; instances, facts and calls come once, sorted."""
-    first, *others = slices
+    first, *others = {id(part): part for part in slices}.values()
     if not others:
         return first
     instances: dict[Instance, None] = {}

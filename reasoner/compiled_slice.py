@@ -168,24 +168,21 @@ def _from_ids(instances: Captured, facts: Met) -> _Numbered[tuple[AtomKey, Stati
 
 def _assemble(found: _Numbered[Given]) -> tuple[HornProgram, SliceNames]:
     """Add a leaf for what each fact rests on, and a clause from it to the fact."""
-    grouped: dict[tuple[int, str, str], list[tuple[int, Given]]] = {}
+    statements: dict[str, list[tuple[int, Given]]] = {}
+    others: dict[tuple[int, str, str], list[tuple[int, Given]]] = {}
     for number, leaf, given in found.facts:
-        rank = _LEAF_ORDER.get(leaf, 0)
-        text = found.text(given) if rank else ""
-        grouped.setdefault((rank, leaf, text), []).append((number, given))
-    keys = sorted(grouped)
-    groups = [grouped[key] for key in keys]
+        rank = _LEAF_ORDER.get(leaf)
+        if rank is None:
+            statements.setdefault(leaf, []).append((number, given))
+        else:
+            others.setdefault((rank, leaf, found.text(given)), []).append((number, given))
+    first_leaves, last_leaves = sorted(statements), sorted(others)
+    leaf_names = [*first_leaves, *(leaf for _, leaf, _ in last_leaves)]
+    groups = [*map(statements.__getitem__, first_leaves), *map(others.__getitem__, last_leaves)]
     stated = [item for group in groups for item in group]
-    first, edge_count = len(found.atoms), len(found.heads)
-    places = (
-        np.repeat(
-            np.arange(first, first + len(keys), dtype=np.int32), [len(group) for group in groups]
-        )
-        if keys
-        else np.array([], np.int32)
-    )
+    first, edge_count, fact = len(found.atoms), len(found.heads), found.fact
+    leaf_of = [number for number, group in enumerate(groups, start=first) for _ in group]
     starts = len(found.tails) + np.arange(1, len(stated) + 1, dtype=np.int32)
-    fact = found.fact
 
     def origin(place: int) -> Instance | Fact:
         if place < edge_count:
@@ -193,19 +190,19 @@ def _assemble(found: _Numbered[Given]) -> tuple[HornProgram, SliceNames]:
         return fact(stated[place - edge_count][1])
 
     def leaf_at(place: int) -> Leaf:
-        return Leaf(keys[place][1], tuple([fact(given) for _, given in groups[place]]))
+        return Leaf(leaf_names[place], tuple([fact(given) for _, given in groups[place]]))
 
     names = SliceNames(
         found.atoms,
-        Each(len(keys), leaf_at),
+        Each(len(groups), leaf_at),
         Each(edge_count + len(stated), origin),
         found.number,
     )
     program = HornProgram(
-        first + len(keys),
+        first + len(groups),
         _joined(found.heads, [number for number, _ in stated]),
         _joined(found.starts, starts),
-        _joined(found.tails, places),
+        _joined(found.tails, leaf_of),
         np.array(names.leaf_numbers, np.int32),
     )
     return program, names

@@ -6,7 +6,7 @@ Nothing is written as terms here but what decides an order.
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count, repeat
 
@@ -128,16 +128,16 @@ class Met(Deferred[Fact]):
 
     def by_leaf(self) -> Iterator[tuple[AtomKey, Stating]]:
         """Give every fact; those of one leaf in the order of the sequence, others in no order."""
-        size = Counter(stating[0] for statings in self.stated.values() for stating in statings)
-        several = []
-        for key, statings in self.stated.items():
-            for stating in statings:
-                if size[stating[0]] == 1:
-                    yield key, stating
-                else:
-                    several.append((key, stating))
-        several.sort(key=lambda item: self.edges.text(item[0]))
-        yield from several
+        pairs = [(key, stating) for key, statings in self.stated.items() for stating in statings]
+        seen: set[str] = set()
+        repeated: set[str] = set()
+        for _, (leaf, _) in pairs:
+            (repeated if leaf in seen else seen).add(leaf)
+        if repeated:
+            several = [pair for pair in pairs if pair[1][0] in repeated]
+            several.sort(key=lambda pair: self.edges.text(pair[0]))
+            pairs = [pair for pair in pairs if pair[1][0] not in repeated] + several
+        return iter(pairs)
 
     def __len__(self) -> int:
         return sum(map(len, self.stated.values()))

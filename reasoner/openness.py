@@ -45,6 +45,7 @@ class Openness:
             inquiry.valid_on,
             rows=self._rows,
             answers=lambda: self.answers,
+            sources_below=inquiry.sources_below,
         )
 
     def _all_answers(self) -> Answers:

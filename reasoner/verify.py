@@ -31,6 +31,7 @@ from .checker.report import Report as Report
 from .checker.report import report_json, report_text
 from .checker.report import verify_bytes as verify_bytes
 from .checker.rules import NEVER_STATED as NEVER_STATED
+from .checker.sources import TABLE_ENDINGS as TABLE_ENDINGS
 from .checker.sources import TABLE_TYPES as TABLE_TYPES
 from .checker.sources import Texts as Texts
 from .checker.sources import is_named as is_named

@@ -47,6 +47,7 @@ def stream_leaves(
             sources=ground.sources,
             valid_on=ground.valid_on,
             budget=budget(),
+            known=ground.known,
         )
         _, left = decide_goal(
             request.goal.goal, _without(ground, step), engine=pb.ENGINE_AUTO, budget=budget()

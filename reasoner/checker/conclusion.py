@@ -65,12 +65,6 @@ def _check_answers(case: Case, section: str, expected: str) -> None:
         _require_proof(case, answer, "VERDICT_MISMATCH")
 
 
-_NOTHING_SHOWN = {
-    "BUDGET": "nothing is concluded: the budget was used up",
-    "OUT_OF_SCOPE": "the policy does not apply on this day",
-}
-
-
 def _check_abstention(case: Case, witness: Witness, code: str) -> None:
     certificate = case.certificate
     codes = [item["code"] for item in certificate["open"]]
@@ -78,10 +72,13 @@ def _check_abstention(case: Case, witness: Witness, code: str) -> None:
     require(is_first, "OPEN_MISMATCH", "the code is not the first of the open requirements")
     is_cut = not certificate["complete"]
     require((code == "BUDGET") == is_cut, "VERDICT_MISMATCH", "a budget cut the search, or not")
-    same = (code == "OUT_OF_SCOPE") == case.out_of_scope
-    require(same, "VERDICT_MISMATCH", "the policy applies on this day, or it does not")
-    if code in _NOTHING_SHOWN:
-        case.checked.append(_NOTHING_SHOWN[code])
+    is_outside = code == "OUT_OF_SCOPE" or not case.out_of_scope
+    require(is_outside, "VERDICT_MISMATCH", "the policy does not apply on this day")
+    if code == "BUDGET":
+        case.checked.append("nothing is concluded: the budget was used up")
+        return
+    if case.out_of_scope:
+        case.checked.append("the policy does not apply on this day")
         return
     case.where = "witness"
     rows = witness.rows(case.goal_sign, case.goal, positive=True)

@@ -22,6 +22,7 @@ from .walk import Rows
 FACTS_DECODER = "facts/1"
 """Decoder of facts files; their lookups are read again from the file."""
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")
+TABLE_ENDINGS = (".csv", ".tsv")
 Span = tuple[int, int]
 
 

@@ -37,7 +37,8 @@ from .walk import Answers, Outcomes, Rows, Task, computed, reached, truth_of, wa
 class Witness:
     """The calls of a certificate, as the steps and the verdict read them.
 
-    `masked` are contested atoms, `undetermined` the texts of tests that came out so. `reading`
+    `masked` are contested atoms, `undetermined` the texts of tests that came out so, `unsourced`
+    those of aggregates that lack a complete source, `unsourced_calls` absences that do. `reading`
     collects calls that are read; `_reads` are those that each demand reads, `closed_reads` those
     that absences and aggregates read. `is_renaming` if a step, or a facts file at hand, gives some
     entity another name.
@@ -53,6 +54,9 @@ class Witness:
         self.closed_used: set[str] = set()
         self._reads: dict[Ground, list[Ground]] = {}
         self._unknown_signs: set[str] = set()
+        self._absent_signs: set[str] = set()
+        self.unsourced: set[str] = set()
+        self.unsourced_calls: set[tuple[str, Arguments]] = set()
         self._declared = set[str]().union(*(policy.closed for policy in case.policies))
         derived = set[str]().union(*(policy.uses for policy in case.policies))
         self._closed = {*self._declared, *derived, "valid_on/1", "stated_in/2"}
@@ -92,6 +96,8 @@ class Witness:
         written = write_call(sign, pattern)
         require(written == record["pattern"], "NOT_CANONICAL", f"the pattern is {written}")
         call = Call(sign, pattern, Rows(), record.get("basis", ""), where)
+        if call.basis == "absent":
+            self._absent_signs.add(sign)
         bound = tuple(i for i, item in enumerate(pattern) if item is not None)
         group = self.calls.setdefault(sign, {}).setdefault(bound, {})
         other = group.setdefault(tuple(pattern[i] for i in bound), call)
@@ -151,8 +157,15 @@ class Witness:
         )
 
     def is_lacking(self, sign: str) -> bool:
-        """Whether a predicate may have answers that nobody could find, for want of a value."""
-        return bool(self._unknown_signs) and not self._unknown_signs.isdisjoint(self._below(sign))
+        """Whether a predicate may have answers not found, for want of a value or of a source."""
+        unknown = self._unknown_signs | self._absent_signs
+        return bool(unknown) and not unknown.isdisjoint(self._below(sign))
+
+    def _is_unsourced(self, literal: Literal) -> bool:
+        """Whether an absence or an aggregate rests on a source that is not there."""
+        return bool(self._absent_signs) and any(
+            not self._absent_signs.isdisjoint(self._below(sign)) for sign in literal.signs()
+        )
 
     def is_closed(self, sign: str) -> bool:
         """Whether a predicate is closed: declared, or derived from closed predicates only."""
@@ -183,10 +196,14 @@ class Witness:
             rows = list(self.rows(literal.sign, arguments(literal.tree, bindings)))
             if any(sure or self.masked for _, sure in rows):
                 return []
+            if not rows and self._is_unsourced(literal):
+                self.unsourced_calls.add((literal.sign, arguments(literal.tree, bindings)))
             return [(bindings, not rows and not self.is_lacking(literal.sign))]
         value: str | None = None
         if literal.kind == "aggregate":
             truth, total = self._aggregated(planned, bindings)
+            if self._is_unsourced(literal):
+                self.unsourced.add(literal.text(bindings))
             value = None if total is None else write_value(total)
         elif planned.assigns:
             value = computed(planned, bindings)
@@ -239,6 +256,8 @@ class Witness:
         if literal.kind == "absent":
             rows = self.rows(literal.sign, arguments(literal.tree, bindings))
             require(not rows, "COMPARISON", f"{text} fails: the witness has an answer")
+            lacking = self.is_lacking(literal.sign)
+            require(not lacking, "COMPARISON", f"{text} is undetermined: a source is absent")
             return
         planned = next(item for item in rule.plan(rule.variables) if item.literal is literal)
         truth, value = self._aggregated(planned, bindings)

@@ -332,6 +332,18 @@ def test_rows_of_endpoints_are_counted_over_all_clauses(projection: RdfProjectio
             ask(projection, two, bank.iri)
 
 
+def test_an_answer_that_grows_when_it_is_written_ends_at_the_budget_of_bytes(
+    projection: RdfProjection,
+) -> None:
+    nodes = rows(*[{"x": {"type": "bnode", "value": f"b{n}"}} for n in range(900)])
+    with listening(fixed(nodes)) as bad:
+        query = f"SELECT ?x {{ SERVICE <{bad.iri}> {{ ?x ?y ?z }} }}"
+        assert len(ask(projection, query, bad.iri)) == 900
+        budget = replace(projection.budget, bytes=len(nodes) + 1000)
+        with pytest.raises(QueryOverBudget, match="more bytes"):
+            ask(projection, query, bad.iri, budget=budget)
+
+
 @pytest.mark.parametrize("drip", ["body", "headers"])
 def test_a_slow_drip_ends_at_the_time_of_an_endpoint_and_silence_goes_on(
     projection: RdfProjection, over: threading.Event, drip: str
