@@ -111,6 +111,16 @@ class Case:
         index = self._by_constant[sign]
         return [rules[place] for place in sorted(index.get("", []) + index.get(first, []))]
 
+    def proof_of(self, *answers: Json) -> list[Json]:
+        """Give the steps that answers rest on, the last first."""
+        needed, found = {answer["step"] for answer in answers}, list[Json]()
+        last = max((int(name[1:]) for name in needed), default=0)
+        for step in reversed(self.certificate["steps"][:last]):
+            if step["id"] in needed:  # premises come before
+                needed.update(step["premises"])
+                found.append(step)
+        return found
+
     @property
     def opposite(self) -> str:
         """The signature of the strong negation of the goal."""

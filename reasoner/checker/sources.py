@@ -24,6 +24,7 @@ FACTS_DECODER = "facts/1"
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")
 TABLE_ENDINGS = (".csv", ".tsv")
 Span = tuple[int, int]
+Record = Mapping[str, str]
 
 
 def digest_of(data: str | bytes) -> str:
@@ -238,23 +239,21 @@ class Texts:
         self._read_facts = functools.cache(read_facts)
         self.table = functools.cache(Table)
 
-    def text(self, source: str, record: Mapping[str, str]) -> str:
+    def text(self, source: str, record: Record) -> str:
         """Give the text of a source, which must have its digest."""
         digest, where = record["text_sha256"], f"sources/{source}"
         text = self.texts.get(digest)
         if text is None:
             name, message = self._undecoded.get(source), f"no text with the digest {digest}"
             if name is not None:
-                message += (
-                    f": {name} is there, but {record['decoder']} is not decoded by the checker"
-                )
+                message += f": {name} is there, but {record['decoder']} is not decoded here"
             raise Rejected("SOURCE_MISSING", message, where)
         if digest not in self._checked and digest_of(text) != digest:
             raise Rejected("SOURCE_MISMATCH", "the text has another digest", where)
         self._checked.add(digest)
         return text
 
-    def facts(self, source: str, record: Mapping[str, str]) -> FactsFile:
+    def facts(self, source: str, record: Record) -> FactsFile:
         """Read a facts file again, whole."""
         return self._read_facts(self.text(source, record), source)
 
@@ -301,7 +300,7 @@ def decoded(data: bytes, decoder: str) -> str | None:
     return _HIDDEN_MARKDOWN.sub("\n\n", text) if name == "markdown" else text
 
 
-def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
+def read_folder(path: Path, sources: Mapping[str, Record]) -> Texts:
     """Take texts from a folder with original files, or decoded texts under any name.
 
     Every file is hashed; names do not matter. Originals win only through their own digest.
@@ -336,9 +335,7 @@ def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
     return Texts(found, tables, originals, undecoded)
 
 
-def _original(
-    name: str, data: bytes, ending: str, digest: str, record: Mapping[str, str]
-) -> str | None:
+def _original(name: str, data: bytes, ending: str, digest: str, record: Record) -> str | None:
     """Decode an original as the certificate says; None if the checker does not know how."""
     decoder, message = record["decoder"].partition("/")[0], ""
     text = decoded(data, decoder)
