@@ -241,7 +241,7 @@ def test_the_commands_list_and_remove(
     code, documents = run("document", "list")
     assert "audit.md" not in {d["file_name"] for d in documents["documents"]}
     assert run("retract", "document", "certificates.md")[0] == 0
-    assert run("retract", "run", "nobody/1")[0] == 1
+    assert run("retract", "run", "nobody/1")[0] == 2
     assert run("retract", "span", "small-insurance.md", "0", "30")[0] == 0
 
 
