@@ -154,6 +154,10 @@ class TextIndex:
             entry.add_text("key", key)
         return entry
 
+    def ranking(self, searcher: tantivy.Searcher | None = None) -> Ranking:
+        """Give what ranks passages by terms, as they are now or as a searcher has them."""
+        return Ranking(self.searcher() if searcher is None else searcher, self._index.schema)
+
     def search(
         self,
         query: str,
@@ -168,8 +172,8 @@ class TextIndex:
         `read` gives the text of a passage, empty where it is gone; only LINKED asks it.
         `searcher` searches the passages as they were earlier.
         """
-        searcher = self._index.searcher() if searcher is None else searcher
-        ranking = Ranking(searcher, self._index.schema)
+        ranking = self.ranking(searcher)
+        searcher = ranking.searcher
         words = self._terms.words(query)
         named = self._names(ranking, query)
         terms = [

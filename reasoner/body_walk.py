@@ -190,15 +190,20 @@ class _Walker:
         """Ask for another value where the order of values refuses this one."""
         detail = f"{render_pattern(atom)} is needed, but {self._refusal(pattern)}"
         culprit = self._another(names_of(atom), walk)
+        above = pattern.arguments[-1]
+        unknown = None
+        if atom.signature == UNDER and not isinstance(above, Variable):
+            unknown = None if self._is_ordered(above) else above
         if culprit is not None:
-            above = pattern.arguments[-1]
             is_class = atom.signature == UNDER and not isinstance(above, Variable)
             expected = f"class {render_term(above)}" if is_class else ""
-            return Missing(culprit, self.clause.id, detail, expected=expected)
+            return Missing(
+                culprit, self.clause.id, detail, expected=expected, unknown_class=unknown
+            )
         if names_of(atom) & names_of(self.clause.head):
             head = bind_atom(self.clause.head, walk.bindings)
             return Missing(head, self.clause.id, detail, is_final=True)
-        return Missing(as_stated(pattern), self.clause.id, detail)
+        return Missing(as_stated(pattern), self.clause.id, detail, unknown_class=unknown)
 
     def _refusal(self, pattern: Atom) -> str:
         """Say why the order of values refuses a call."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime
 import difflib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .atom import Atom, Variable, render_pattern
+from .atom import Atom, render_pattern
 from .bodies import NotCovered
 from .certificate import (
     Conclusion,
@@ -29,8 +29,9 @@ from .naming import by_entity
 from .openness import Openness
 from .precision import most_precise
 from .prelude import COMPUTED, atoms_of, prelude
-from .requirement import undetermined_requirements, write_requirement
+from .requirement import undetermined_requirements
 from .retraction import Retraction
+from .scope import write_missing
 from .slice import Slice
 from .sources import Sources
 from .steps import Proof, StepList
@@ -110,6 +111,7 @@ def decide(
         engine,
         budget,
         retracted=tuple(item.atom for item in request.retractions),
+        vocabulary=frozenset(known),
     )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
@@ -303,15 +305,7 @@ class _Case:
         goal, inquiry = self.request.goal, self.inquiry
         search = Openness(inquiry, part)
         missing = search.missing(goal)
-        requirements = tuple(
-            self._say_lost(
-                item.atom,
-                write_requirement(
-                    item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
-                ),
-            )
-            for item in missing
-        )
+        requirements = tuple(write_missing(inquiry, item) for item in missing)
         said = any(item.undetermined for item in missing)
         if part.possible and not said:
             requirements = (*undetermined_requirements(part, inquiry.sources_below), *requirements)
@@ -337,25 +331,6 @@ class _Case:
         denied = by_entity(self.inquiry, self.request.goal, negative.proofs)
         refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
         return refuted, denied.names
-
-    def _say_lost(self, pattern: Atom, requirement: OpenRequirement) -> OpenRequirement:
-        """Say of what is missing that the request leaves it out, or that its source is missing."""
-        source = self.inquiry.unsourced.get(pattern.signature)
-        if source is not None and not requirement.detail:
-            detail = f"{source}, declared complete for this, is missing"
-            requirement = replace(requirement, detail=detail)
-        found = sorted(
-            str(atom)
-            for atom in set(self.inquiry.retracted)
-            if atom.signature == pattern.signature
-            and all(
-                isinstance(wanted, Variable) or wanted == given
-                for wanted, given in zip(pattern.arguments, atom.arguments, strict=True)
-            )
-        )
-        if not found or requirement.expected == "absence":
-            return requirement
-        return replace(requirement, detail=f"left out by the request: {'; '.join(found)}")
 
     def _both_sides(self, negative: Side, slices: list[Slice]) -> list[Atom]:
         """Give the calls that an abstention shows: of the goal, and of its complement too where

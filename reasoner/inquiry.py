@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .atom import Atom, Constant, fold
 from .bodies import NotCovered
@@ -21,7 +21,8 @@ from .unsourced import sources_below, unsourced
 class Inquiry:
     """What a goal is decided on. Each atom is evaluated once.
 
-    `retracted` are the atoms of statements that `facts` leave out on request.
+    `retracted` are the atoms of statements that `facts` leave out on request. `vocabulary` are the
+    predicates that a knowledge base knows; empty where there is none that gives them.
     """
 
     goal: Atom
@@ -32,6 +33,7 @@ class Inquiry:
     engine: str
     budget: Budget
     retracted: tuple[Atom, ...] = ()
+    vocabulary: frozenset[Signature] = frozenset()
     _began: float = field(init=False)
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
@@ -62,6 +64,16 @@ class Inquiry:
                 unsourced=self.unsourced,
             )
         return self._slices[atom]
+
+    def over(self, facts: FactBase, retracted: tuple[Atom, ...] = ()) -> Inquiry:
+        """Give the same inquiry over other facts, which leave `retracted` out besides."""
+        return replace(
+            self,
+            facts=facts,
+            retracted=(*self.retracted, *retracted),
+            _slices={},
+            _clauses={},
+        )
 
     @property
     def unsourced(self) -> Mapping[Signature, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .atom import Atom, Variable, render_pattern
+from .atom import Atom, Constant, Variable, render_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,8 @@ class Missing:
 
     `source` names what is missing where an absence or an aggregate, its text in `undetermined`,
     would need a complete source.
+
+    `unknown_class` is a class that a value should lie under, and which no taxonomy holds.
 
     `atom` is what to find, its arguments resolved as far as known, and `expected` what the answer
     should be, where more than its kind is known. With `undetermined` it is a test of that text that
@@ -28,6 +30,7 @@ class Missing:
     is_final: bool = False
     expected: str = ""
     source: str = ""
+    unknown_class: Constant | None = None
 
     @property
     def text(self) -> str:

@@ -133,3 +133,15 @@ def test_an_import_of_which_everything_is_refused_is_an_error(
     done = call("import", write(kb, "a.csv", rows), "--kb", kb)
     assert done.code == code
     assert "refused" in done.out
+
+
+def test_a_question_about_a_dimension_without_words_says_how_to_ask(call: Run, kb: Path) -> None:
+    rows = write(kb, "a.csv", "name,kind,hull length\nMoby,whale,16\n")
+    assert call("import", rows, "--kb", kb).code == 0
+    for command, code in (("ask", 3), ("plan", 2)):
+        said = call(command, "What is the hull length of Moby?", "--kb", kb)
+        assert said.code == code
+        assert "ask by `prove 'hull_length(Entity, Value)'`" in said.out + said.err
+    assert call("prove", 'hull_length("Moby", X)', "--kb", kb).code == 0
+    said = call("ask", "What is the tonnage of Moby?", "--kb", kb)
+    assert "prove" not in said.out

@@ -187,6 +187,28 @@ def test_what_is_exported_is_imported_again(
     assert run("show", "kind", "--kb", kb, "--json")[1] == before
 
 
+def test_what_an_import_cannot_keep_is_told(kb: Path, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "machines.ttl"
+    file.write_text(
+        "@prefix : <http://x.example/o#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ":Pump a owl:Class ; rdfs:subClassOf :Machine , [ a owl:Restriction ;\n"
+        "  owl:onProperty :hasPart ; owl:someValuesFrom :Wheel ] .\n"
+    )
+    arguments = ("import", file, "--name", "machine", "--kb", kb)
+    assert run(*arguments, "--dry-run").out.splitlines() == [
+        "would define machine: taxonomic, 2 classes, Machine above all",
+        "  not kept     1  subclass of a restriction on hasPart (someValuesFrom) (of Pump)",
+    ]
+    assert run(*arguments, "--json").json["not_kept"] == [
+        {
+            "reason": "subclass of a restriction on hasPart (someValuesFrom)",
+            "count": 1,
+            "classes": ["Pump"],
+        }
+    ]
+
+
 PLANETS = """\
 :thing a owl:Class . :mercury rdfs:subClassOf :thing . :inner rdfs:subClassOf :mercury .
 """

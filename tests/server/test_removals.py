@@ -176,6 +176,21 @@ def test_a_proof_on_an_erased_source_verifies_as_erased(known: Live) -> None:
     assert prove(known).certificate_content == proof.certificate_content
 
 
+def test_erased_evidence_is_gone_from_what_was_read_of_earlier_revisions(known: Live) -> None:
+    knowledge = known.services.knowledge
+    at = knowledge.VerifyLog(knowledge_pb2.VerifyLogRequest()).revision
+    assert prove(known).verdict == CERTIFIED
+    (cover,) = stated(known, "Acme GmbH", "liability_cover")
+    knowledge.RetractStatement(knowledge_pb2.RetractStatementRequest(name=cover.name))
+    proof = prove(known, at=at)
+    assert proof.verdict == CERTIFIED
+    request = knowledge_pb2.RetractStatementRequest(name=cover.name, erase=True)
+    assert knowledge.RetractStatement(request).removal.fallen_count == 0
+    assert prove(known, at=at).verdict == ABSTAINED
+    verify = certificate_pb2.VerifyCertificateRequest(name=proof.certificate)
+    assert known.services.certificate.VerifyCertificate(verify).rejection == "ERASED"
+
+
 def test_nothing_of_an_erased_document_is_left_in_the_files(known: Live) -> None:
     """But for stored certificates, which are listed when it is erased."""
     knowledge = known.services.knowledge
@@ -226,7 +241,7 @@ def test_the_commands_list_and_remove(
     code, documents = run("document", "list")
     assert "audit.md" not in {d["file_name"] for d in documents["documents"]}
     assert run("retract", "document", "certificates.md")[0] == 0
-    assert run("retract", "run", "nobody/1")[0] == 1
+    assert run("retract", "run", "nobody/1")[0] == 2
     assert run("retract", "span", "small-insurance.md", "0", "30")[0] == 0
 
 
