@@ -308,7 +308,9 @@ class _Case:
         requirements = tuple(write_missing(inquiry, item) for item in missing)
         said = any(item.undetermined for item in missing)
         if part.possible and not said:
-            requirements = (*undetermined_requirements(part, inquiry.sources_below), *requirements)
+            clauses = [clause for group in inquiry.clauses().values() for clause in group]
+            undetermined = undetermined_requirements(part, clauses, inquiry.sources_below)
+            requirements = (*undetermined, *requirements)
         slices = list(search.slices)
         refuted, names = self._denied(negative, steps)
         slices += [inquiry.slice(call) for call in names]
