@@ -175,13 +175,15 @@ def test_a_linked_search_finds_what_the_best_passage_names(base: KnowledgeBase) 
 def test_a_linked_search_finds_what_is_said_of_a_name_under_another_title(
     base: KnowledgeBase,
 ) -> None:
-    admit(base, "# Signmark\n\nA rapper who was born in Finland.", "a.md")
-    for n, country in enumerate(("Austria", "France", "Finland", "Greece", "Spain")):
-        admit(base, f"# Coin {n}\n\nThe currency used in {country} before the euro.", f"{n}.md")
+    admit(base, "# Signmark\n\nA rapper who was born in Land7.", "a.md")
+    for n in range(30):  # the seventh has a word more, and so comes last by the question alone
+        more = " Rare." if n == 7 else ""
+        text = f"# Coin {n}\n\nThe currency used in Land{n} before the euro.{more}"
+        admit(base, text, f"{n}.md")
     question = "What currency was used before the euro where Signmark is from?"
     assert [hit.title for hit in base.search(question, 1, reach=Reach.NAMED)] == ["Signmark"]
     linked = [hit.title for hit in base.search(question, 6, reach=Reach.LINKED)]
-    assert linked[:2] == ["Signmark", "Coin 2"]
+    assert linked[:2] == ["Signmark", "Coin 7"]
 
 
 def test_a_linked_search_follows_no_passage_that_is_gone(base: KnowledgeBase) -> None:
