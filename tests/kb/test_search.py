@@ -143,6 +143,16 @@ def test_a_title_that_the_query_names_comes_before_passages_full_of_its_words(
         assert base.search(query, 1)[0].title == "Ann Lee (poet)", query
 
 
+def test_a_title_that_many_passages_share_brings_none_of_them_before_what_fits(
+    base: KnowledgeBase,
+) -> None:
+    ships = "\n\n".join(f"# Iris (number {n})\n\nA ship." for n in range(40))
+    admit(base, ships, "ships.md")
+    admit(base, "\n\n".join(f"# Town {n}\n\nA town." for n in range(260)), "towns.md")
+    admit(base, "# Flowers\n\nAn iris opens its violet petals at noon in May.", "b.md")
+    assert base.search("Which violet petals has an Iris?", 1)[0].title == "Flowers"
+
+
 def test_a_name_inside_a_longer_name_is_not_named(base: KnowledgeBase) -> None:
     admit(
         base, "# Lee\n\nA river.\n\n# Ann Lee\n\nA poet.\n\n# Other\n\nAnn Lee of Lee, Ann.", "a.md"
