@@ -7,8 +7,9 @@ python -m bench.search --embeddings --sizes 0      also with dense vectors (extr
 Each data set is searched alone, then the passages of all together, then these among recombined ones
 up to each size. `named` searches words, titles and names of the question; `linked` also follows the
 names in the best passages; `directed` follows the hops of the question's plan and is given where
-the pack has the relations (2WikiMultihopQA), with `linked` for questions without a plan. Recall is
-the share of a question's supporting passages among the first 5, 10, 20, averaged over questions.
+the pack has the relations (2WikiMultihopQA), with `linked` for questions without a plan. Beside
+them stands Tantivy alone, asked for the same words. Recall is the share of a question's supporting
+passages among the first 5, 10, 20, averaged over questions.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,6 +30,7 @@ from typing import Any
 from bench.report import goal, publish
 from bench.search_data import DATASETS, Corpus, Passage, Question, Recombined, load_corpus
 from bench.search_directed import Directed
+from bench.search_peers import bare_tantivy, cold
 from extract.names import NameIndex
 from extract.packs import load_pack
 from extract.question_grammar import QuestionGrammar
@@ -162,9 +165,19 @@ class _Bench:
                     "megabytes": round(stored / 1e6, 1),
                 }
             )
+            del index  # so that none of it need be in memory
+            texts = [question.text for corpus in corpora for question in corpus.questions]
+            self.rows.append(
+                {"corpus": label, "passages": pages.size}
+                | cold(Path(directory) / "text", texts[:: max(1, len(texts) // 20)], CUTS[-1])
+            )
+            index = TextIndex(Path(directory) / "text")
+            bare = bare_tantivy(Path(directory) / "text")
             vectors = self._vectors(Path(directory), pages) if size == 0 else None
             for corpus in corpora:
                 self._ask(label, corpus, pages, index, vectors)
+                peer = partial(_asked, bare)
+                self._row(label, corpus, pages, "words, bare Tantivy", peer)
             if vectors is not None:
                 vectors.close()
 
@@ -286,6 +299,10 @@ class _Bench:
             if row["corpus"] == "2wikimultihopqa alone" and row["method"] != "named"
         ]
         return found
+
+
+def _asked(search: Callable[[str, int], Sequence[Place]], question: Question) -> Sequence[Place]:
+    return search(question.text, CUTS[-1])
 
 
 def _share(gold: Iterable[Passage], found: Sequence[Passage]) -> float:

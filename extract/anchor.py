@@ -12,9 +12,9 @@ from .mentions import Name
 
 _PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*\Z")
 _LIFE = re.compile(r"\(.{0,60}\bborn\b|\bdied\b|\d{3,4}\s?[–-]\s?.{0,25}\d{3,4}\)", re.IGNORECASE)
-_BORN = re.compile(
-    r"\s*\([^()]{0,80}(?:\bborn\b|\b\d{1,2} [A-Z][a-z]+ \d{4}|\b[A-Z][a-z]+ \d{1,2}, \d{4})"
-)
+_BORN = re.compile(r"\s*\([^()]{0,80}\bborn\b")
+_LIVED = re.compile(r"\s*\([^()]{0,80}\b(?:\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4})")
+_LINEAGE = re.compile(r"\s(?:ibn|bin|bint|ap|ferch)\s")
 _OPENING = 60
 _LONGEST_LEAD = 14
 _HE = frozenset(
@@ -98,13 +98,16 @@ def anchor_forms(anchor: str | None, lead: Name | None) -> dict[str, bool]:
     forms = {anchor: True, bare_title(anchor): True}
     bare = bare_title(anchor)
     sources = [bare.split(",")[0]]
+    short = bare.split(" of ")[0]
+    if " " in short and short.split()[0] in RANKS:
+        forms[short] = True  # `King Kao` of `King Kao of Zhou`
     if lead is not None:
         forms[lead.text] = True
         sources.append(lead.text.split(",")[0])
     if bare.lower().startswith(("the ", "a ", "an ")):
         forms[bare.split(" ", 1)[1]] = True
     for source in sources:
-        for word in source.split():
+        for word in _LINEAGE.split(source)[0].split():
             if len(word) > 2 and word[0].isupper() and word not in RANKS:
                 forms.setdefault(word, False)
     return forms
@@ -119,10 +122,15 @@ def lead_kind(doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, 
             return kind
     start = lead.end if lead is not None else 0
     sentence_end = next((token.i for token in doc[start + 1 :] if token.is_sent_start), len(doc))
+    after = doc[start : min(sentence_end, start + _OPENING)].text
+    if _BORN.match(after):
+        return "person"  # `Ann Hill (born 1950)` is no hill, nor of the kind of what she makes
     said: _Said | None = None
+    depth = 0
     for token in doc[start:sentence_end]:
-        if token.lower_ not in _BE:
-            continue
+        depth += token.text.count("(") - token.text.count(")")
+        if depth > 0 or token.lower_ not in _BE:
+            continue  # `Der Weg ("Life is a Road") is a film`
         for child in token.children:
             for word in (child, *child.conjuncts) if child.dep_ == "attr" else ():
                 kind = _noun_kind(doc, word.i, noun_kind)
@@ -132,9 +140,8 @@ def lead_kind(doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, 
         break
     if said is not None and not said.modifies:
         return said.kind
-    after = doc[start : min(sentence_end, start + _OPENING)].text
-    if _BORN.match(after):
-        return "person"  # `Ann Hill (born 1950)` is no hill, nor of the kind of what she makes
+    if _LIVED.match(after):
+        return "person"
     if said is not None:
         return said.kind
     last = bare_title(anchor).split(",")[0].split()[-1:]

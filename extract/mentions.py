@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Token
 
+from .joined_names import NO_NAME, is_capitalised, is_month_in_name, joins, may_begin_name
 from .normalize import is_numbered_name
 
 _CONNECTORS = frozenset({
@@ -22,31 +23,40 @@ _TITLE_AFTER_COMMA = frozenset({
     "Earl", "Baron", "Baroness", "Duke", "Duchess", "Count", "Countess", "Viscount", "Viscountess",
     "Marquess", "Marquis", "Margrave", "Margravine", "Lord", "Lady", "Prince", "Princess", "King",
     "Queen", "Elector", "Landgrave", "Baronet", "Emperor", "Empress", "Infanta", "Infante",
-    "Archduke", "Archduchess", "Dauphin",
+    "Archduke", "Archduchess", "Dauphin", "Grandee",
 })  # fmt: skip
+_BEFORE_TITLES = frozenset({"Grand", "Crown", "Hereditary", "German", "Electoral", "Dowager"})
 _OFFICES = _TITLE_AFTER_COMMA | frozenset({
     "Sultan", "Caliph", "Palatine", "Landgravine", "President", "Bishop",
 })  # fmt: skip
 _AFTER_COMMA = frozenset({
     "Jr", "Jr.", "Sr", "Sr.", "Inc", "Inc.", "Ltd", "Ltd.", "LLC", "Esq.", "L.L.C.",
 })  # fmt: skip
-_NO_NAME = frozenset({
-    "I", "DJ", "MC", "MP", "January", "February", "March", "April", "May", "June", "July", "August",
-    "September", "October", "November", "December", "Monday", "Tuesday", "Wednesday", "Thursday",
-    "Friday", "Saturday", "Sunday",
-})  # fmt: skip
-_COMPOUNDS = frozenset({"born", "based", "language", "speaking", "bred", "style", "made", "era"})
-_MONTHS_IN_NAMES = frozenset({"April", "May", "June", "August"})
+_COMPOUNDS = frozenset(
+    {
+        "this",
+        "that",
+        "which",
+        "and",
+        "but",
+        "now",
+        "then",
+        "born",
+        "based",
+        "language",
+        "speaking",
+        "bred",
+        "style",
+        "made",
+        "era",
+    }
+)
 _OPENING_PARTICIPLES = frozenset({
     "Born", "Starring", "Directed", "Written", "Produced", "Composed", "Released", "Founded",
     "Based", "Located", "Set", "Published", "Educated", "Raised", "Built", "Established", "Married",
     "Featuring", "Named", "Called", "Known", "Filmed", "Shot", "Adapted",
 })  # fmt: skip
-_INSTITUTIONS = frozenset({
-    "Academy", "School", "College", "Faculty", "Department", "Institute", "University", "Museum",
-    "Conservatory", "Society", "House", "Ministry", "Association", "Centre", "Center", "Board",
-    "Union", "Committee",
-})  # fmt: skip
+_NUMERAL_AND_STOP = re.compile(r"\s[IVX]+\.\Z")
 _ELIDED = re.compile(r"(?:[dlDL]|[dD]ell|[dD]all|[nN]ell|[aA]ll)['’][A-ZÀ-ÖØ-Þ]")
 _NO_START = frozenset({"PRON", "DET", "ADP", "SCONJ", "CCONJ", "AUX", "PART", "INTJ"})
 _FEW_START = frozenset({"ADV", "VERB", "ADJ", "NOUN"})
@@ -58,12 +68,16 @@ NameIndex = Mapping[str, Sequence[tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name of something, half-open token span; `quoted` names stood in quotation marks."""
+    """A name of something, half-open token span; `quoted` names stood in quotation marks.
+
+    `is_place` is one word that the tagger takes for a place.
+    """
 
     start: int
     end: int
     text: str
     quoted: bool = False
+    is_place: bool = False
 
 
 def find_names(
@@ -73,11 +87,13 @@ def find_names(
     titles: NameIndex,
     dated: Collection[int],
     suffixes: Collection[str] = (),
+    own: Collection[str] = (),
 ) -> tuple[Name, ...]:
     """Give the names of a text from left to right, none overlapping.
 
     Names of `known` win over the form of the words, those of `titles` only where they are longer;
-    `dated` are the tokens inside dates; `suffixes` are words that may end a name in lower case.
+    `dated` are the tokens inside dates; `suffixes` are words that may end a name in lower case;
+    `own` are the words of the title, names even where they open a sentence.
     """
     names: list[Name] = []
     for sentence in doc.sents:
@@ -88,11 +104,13 @@ def find_names(
                 or _quoted_name(doc, index, stop)
                 or _longer(
                     _known_name(doc, index, stop, titles),
-                    _capitalised_name(doc, index, stop, dated),
+                    _capitalised_name(doc, index, stop, dated, own),
                 )
             )
             if name is not None and not name.quoted and name.text in _TITLE_AFTER_COMMA:
                 name = None
+            if name is not None and not name.quoted and name.text in suffixes:
+                name = None  # a legal form alone, as in `the GmbH`, names nobody
             if name is None:
                 index += 1
             else:
@@ -120,12 +138,12 @@ def _known_name(doc: Doc, index: int, stop: int, known: NameIndex) -> Name | Non
         if end <= stop and all(doc[index + i].text == token for i, token in enumerate(tokens)):
             if (
                 end < stop
-                and _is_capitalised(doc[end])
+                and is_capitalised(doc[end])
                 and doc[end - 1].whitespace_
                 and not doc[end].is_sent_start
             ):
                 following = doc[end].text
-                if following not in _NO_NAME and doc[end].pos_ == "PROPN" and len(tokens) == 1:
+                if following not in NO_NAME and doc[end].pos_ == "PROPN" and len(tokens) == 1:
                     continue
             return Name(index, end, doc[index:end].text)
     return None
@@ -145,21 +163,18 @@ def _quoted_name(doc: Doc, index: int, stop: int) -> Name | None:
     return None
 
 
-def _is_capitalised(token: Token) -> bool:
-    first = token.text[0]
-    return first.isupper() and token.text not in _NO_NAME
-
-
 def _glued(doc: Doc, index: int) -> bool:
     """Whether token `index` follows its predecessor without a space."""
     return index > 0 and not doc[index - 1].whitespace_
 
 
-def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -> Name | None:
+def _capitalised_name(
+    doc: Doc, index: int, stop: int, dated: Collection[int], own: Collection[str]
+) -> Name | None:
     token = doc[index]
     if index in dated:
         return None
-    if not _is_capitalised(token):
+    if not is_capitalised(token):
         prefixed = (
             token.text in ("al", "ibn", "bin", "de", "von", "van", "el")
             and index + 1 < stop
@@ -169,8 +184,8 @@ def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -
             token.text[0].isdigit()
             and token.text.endswith(("st", "nd", "rd", "th"))
             and index + 2 < stop
-            and _is_capitalised(doc[index + 1])
-            and (token.ent_type_ == "ORG" or _is_capitalised(doc[index + 2]))
+            and is_capitalised(doc[index + 1])
+            and (token.ent_type_ == "ORG" or is_capitalised(doc[index + 2]))
             and doc[index + 2].ent_type_ != "NORP"
             and not doc[index + 1].text.startswith(tuple(_TITLE_AFTER_COMMA))
         )  # `20th Century Fox`
@@ -191,16 +206,23 @@ def _capitalised_name(doc: Doc, index: int, stop: int, dated: Collection[int]) -
         and end == index + 1
         and token.pos_ in _FEW_START
         and not token.ent_type_
+        and token.text not in own
     ):
         return None
     start = index
     while start + 1 < end and doc[start].ent_type_ == "NORP" and _begins_name(doc[start + 1]):
         start += 1
-    return Name(start, end, doc[start:end].text)
+    if start == index and _glued(doc, index) and doc[index - 1].text.isdecimal():
+        start -= 1  # the tokeniser parts `3M`
+    text = doc[start:end].text
+    if _NUMERAL_AND_STOP.search(text):
+        text = text[:-1]  # `Albert I.` at the end of a sentence
+    place = end == start + 1 and doc[start].ent_type_ in ("GPE", "LOC", "FAC")
+    return Name(start, end, text, is_place=place)
 
 
 def _begins_name(token: Token) -> bool:
-    return token.text[0].isupper() and not set(token.text) <= set("IVX.")
+    return may_begin_name(token.text[0]) and not set(token.text) <= set("IVX.")
 
 
 def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
@@ -208,7 +230,7 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
     while end < stop and end not in dated:
         token = doc[end]
         if (
-            _is_capitalised(token)
+            is_capitalised(token)
             or (token.text == "I" and token.dep_ != "nsubj")
             or (token.text[0].isdigit() and _is_part_of_name(token))
         ):
@@ -224,10 +246,10 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
         elif (
             (_glued(doc, end) and token.text[0].isalpha())
             or _ELIDED.match(token.text)
-            or _is_month_in_name(doc, end, stop)
+            or is_month_in_name(doc, end, stop)
         ):
             end += 1
-        elif _joins_institution(doc, index, end, stop) or _parts_university(doc, index, end, stop):
+        elif joins(doc, index, end, stop):
             end += 2
         elif token.text in ("al", "el", "an", "ad") and end + 2 < stop and doc[end + 1].text == "-":
             end += 3
@@ -235,7 +257,14 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
             reach = end + 1
             while reach < stop and reach - end < 3 and doc[reach].text in _CONNECTORS:
                 reach += 1
-            if reach < stop and _is_capitalised(doc[reach]) and reach not in dated:
+            if (
+                reach + 1 < stop
+                and doc[reach].text == "-"
+                and doc[reach - 1].text in ("al", "el", "an", "ad")
+                and is_capitalised(doc[reach + 1])
+            ):
+                end = reach + 2  # `Fatima bint al-Husayn`
+            elif reach < stop and is_capitalised(doc[reach]) and reach not in dated:
                 if (
                     token.text == "the"
                     and doc[end - 1].text not in _CONNECTORS
@@ -252,47 +281,6 @@ def _extend(doc: Doc, index: int, stop: int, dated: Collection[int]) -> int:
     return end
 
 
-def _parts_university(doc: Doc, start: int, index: int, stop: int) -> bool:
-    """Whether a comma is within the name of a university: `University of California, Berkeley`."""
-    return (
-        doc[index].text == ","
-        and index + 1 < stop
-        and doc[start].text == "University"
-        and doc[index].ent_type_ == "ORG"
-        and doc[index].ent_iob_ == "I"
-        and _is_capitalised(doc[index + 1])
-    )
-
-
-def _is_month_in_name(doc: Doc, index: int, stop: int) -> bool:
-    """Whether a word that may be a month is a name within a name: `Joseph August of Essen`."""
-    return (
-        doc[index].text in _MONTHS_IN_NAMES
-        and doc[index - 1].pos_ == "PROPN"
-        and index + 1 < stop
-        and (_is_capitalised(doc[index + 1]) or doc[index + 1].text in ("of", "von", "de"))
-    )
-
-
-def _joins_institution(doc: Doc, start: int, index: int, stop: int) -> bool:
-    """Whether `and` is within the name of one institution: `School of Painting and Sculpture`.
-
-    It is where the tagger takes all for one name, and only one side has the word of an institution.
-    """
-    if doc[index].text not in ("and", "&") or index + 1 >= stop:
-        return False
-    if not _is_capitalised(doc[index + 1]):
-        return False
-    within = doc[index].ent_type_ in ("ORG", "FAC") and doc[index].ent_iob_ == "I"
-    before = {token.text for token in doc[start:index]}
-    after = next((i for i in range(index + 1, stop) if not _is_capitalised(doc[i])), stop)
-    return (
-        within
-        and not _INSTITUTIONS.isdisjoint(before)
-        and _INSTITUTIONS.isdisjoint(token.text for token in doc[index + 1 : after])
-    )
-
-
 def _is_part_of_name(number: Token) -> bool:
     """Whether a number after a name belongs to it; the tagger takes some such names for dates."""
     if number.ent_type_ == "DATE":
@@ -305,6 +293,8 @@ def _continues_after_comma(doc: Doc, index: int, stop: int) -> bool:
     text = doc[index].text
     if text in _AFTER_COMMA or text in _TITLE_AFTER_COMMA:
         return True
+    if text in _BEFORE_TITLES:  # `Grand Duke`, `German Emperor`
+        return index + 1 < stop and doc[index + 1].text in _TITLE_AFTER_COMMA
     ordinal = text[0].isdigit() and text[-2:] in ("st", "nd", "rd", "th")
     return ordinal and index + 1 < stop and doc[index + 1].text in _TITLE_AFTER_COMMA
 
@@ -330,6 +320,9 @@ _FORMS_OF_ADDRESS = frozenset({
 })  # fmt: skip
 
 
+_OF_EMPIRE = re.compile(
+    r"(?<!Emperor)(?<!Empress)(?<!Sultan)(?<!President)\sof the [A-Z]\w+ (?:Empire|[Dd]ynasty)\Z"
+)
 _OFFICES_BEFORE_NAMES = (
     "Member of Parliament ",
     "Prime Minister ",
@@ -349,7 +342,7 @@ def without_rank(name: str) -> str:
             words = words[len(office.split()) :]
     while len(words) > 2 and words[0] in _FORMS_OF_ADDRESS and words[2] not in ("of", "de"):
         words = words[1:]
-    return " ".join(words)
+    return _OF_EMPIRE.sub("", " ".join(words))
 
 
 def index_names(names: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:

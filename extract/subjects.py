@@ -41,7 +41,25 @@ class Subjects:
             case SubjectSource.ANCHOR:
                 return self._anchor()
             case SubjectSource.GOVERNOR:
+                if start in self.text.in_brackets:
+                    return self._before_bracket(start)
                 return self._governing(dimension, start, sentence)
+
+    def _before_bracket(self, start: int) -> Mention | None:
+        """Give what stands right before the brackets around a token: `James Lee (born 1950)`."""
+        index, depth = start, 1
+        while index > 0 and depth:
+            index -= 1
+            depth += (self.doc[index].text == ")") - (self.doc[index].text == "(")
+        while index > 0 and (self.doc[index - 1].is_quote or self.doc[index - 1].text in "( "):
+            index -= 1
+        before = self.covering.get(index - 1)
+        lead = self.resolved.lead_name
+        if before is None and lead is not None and index > lead.end:
+            first = all(token.text != "(" for token in self.doc[lead.end : index])
+            if first and not any(token.is_sent_start for token in self.doc[lead.end : index + 1]):
+                return self.mentions.get(lead.start)  # `Ann Lee, a painter (born 1950)`
+        return before
 
     def suits(self, mention: Mention, dimension: PackDimension) -> bool:
         """Whether a mention may be a subject of the dimension, as far as its form tells.
@@ -119,9 +137,18 @@ class Subjects:
         index = start - 1
         while index > sentence.start and self.doc[index].pos_ in _BETWEEN:
             index -= 1
-        if self.doc[index].lower_ != "and":
+        if self.doc[index].lower_ != "and" and not (
+            self.doc[index].text == "," and self._lists_on(start, sentence)
+        ):
             return None
-        index -= 2 if self.doc[index - 1].text == "," else 1
+        if self.doc[index].text != ",":
+            index -= 1
+        if self.doc[index].text == ",":
+            index -= 1
+        if self.doc[index].text == ")":
+            while index > sentence.start and self.doc[index].text != "(":
+                index -= 1
+            index -= 1
         if index not in self.covering:
             return None
         for at in range(self.covering[index].start - 1, sentence.start, -1):
@@ -131,6 +158,17 @@ class Subjects:
             if token.lower_ == "of" and self.doc[at - 1].pos_ == "NOUN":
                 return at - 1
         return None
+
+    def _lists_on(self, start: int, sentence: Span) -> bool:
+        """Whether `and` joins a noun with `of` later: `son of A, the heir of B and uncle of C`."""
+        for at in range(start + 1, sentence.end - 2):
+            if self.doc[at].lower_ == "and":
+                noun = at + 1
+                while noun < sentence.end - 1 and self.doc[noun].pos_ in _BETWEEN:
+                    noun += 1
+                if self.doc[noun].pos_ == "NOUN" and self.doc[noun + 1].lower_ == "of":
+                    return True
+        return False
 
     def _named(self, start: int, *, is_noun: bool) -> Mention | None:
         """Give the title in quotation marks that follows a noun or precedes a participle.
@@ -221,14 +259,16 @@ class Subjects:
         """Give the mention that is the subject of the word's clause or the thing it modifies."""
         if reach == 0:
             return None
-        for child in token.children:
-            if child.dep_ in _SUBJECT_ARCS:
-                if child.tag_ in ("WDT", "WP"):
-                    beside = self._beside(child.i)
-                    if beside is not None:
-                        return beside
-                    break
-                return self._mention_of(child)
+        subjects = [child for child in token.children if child.dep_ in _SUBJECT_ARCS]
+        for child in subjects:
+            if child.tag_ in ("WDT", "WP"):
+                beside = self._beside(child.i)
+                if beside is not None:
+                    return beside
+                break
+            mention = self._mention_of(child)
+            if mention is not None or child is subjects[-1]:
+                return mention  # of `The son of a priest, he left`, the second
         if token.pos_ == "NOUN" and _is_object(token):
             return None
         if token.dep_ in ("acl", "relcl"):
@@ -252,6 +292,8 @@ class Subjects:
             return self.covering[noun.i]
         if reach == 0:
             return None
+        if noun.dep_ == "appos" and (named := self._apposed(noun)) is not None:
+            return named
         for child in noun.children:
             if (
                 child.dep_ in ("appos", "nmod")
@@ -259,6 +301,9 @@ class Subjects:
                 and child.i in self.covering
             ):
                 return self.covering[child.i]
+        if noun.dep_ == "conj" and noun.pos_ == "NOUN" and noun.head.pos_ == "PROPN":
+            # `She married James, and was the mother of ..`: not James is
+            return self._governor(noun.head, reach - 1)
         if noun.dep_ in ("attr", "appos", "conj", "oprd"):
             for child in noun.head.children:
                 if child.dep_ in _SUBJECT_ARCS and child is not noun:
@@ -267,6 +312,16 @@ class Subjects:
                 return self._governor(noun.head, reach - 1)
             return self._thing(noun.head, trigger, reach - 1)
         return None
+
+    def _apposed(self, noun: Token) -> Mention | None:
+        """Give the title in quotation marks that a noun stands beside: `"Dawn", a 1950 film`."""
+        index = noun.i - 1
+        while index > 0 and self.doc[index].pos_ in _BETWEEN:
+            index -= 1
+        if self.doc[index].text != "," or not self.doc[index - 1].is_quote:
+            return None
+        name = self.text.name_at.get(index - 2)
+        return self.mentions.get(name.start) if name is not None and name.quoted else None
 
     def _mention_of(self, token: Token) -> Mention | None:
         """Give the mention a noun phrase is or begins with."""
@@ -288,5 +343,9 @@ def _is_object(noun: Token) -> bool:
     if noun.dep_ != "pobj":
         return noun.dep_ == "dobj"
     preposition = noun.head
-    part = preposition.lower_ == "of" and preposition.head.dep_ in ("attr", "appos", "conj")
+    whole = preposition.head
+    part = preposition.lower_ == "of" and (
+        whole.dep_ in ("attr", "appos", "conj")
+        or (whole.dep_ == "nsubj" and whole.head.lemma_ == "be" and whole.head.i < whole.i)
+    )
     return preposition.lower_ != "as" and not part

@@ -146,6 +146,12 @@ class Reading:
         store = self._readers.store
         return store.is_erased(source_sha256) and store.source(source_sha256) is None
 
+    def is_evidence_erased(
+        self, statement_id: str, source_sha256: str, start: int, end: int
+    ) -> bool:
+        """Whether evidence has been erased from a document, and not been given again."""
+        return self._readers.store.is_evidence_erased(statement_id, source_sha256, start, end)
+
     def text(self, text_sha256: str) -> str:
         """Give a decoded text by its digest.
 

@@ -3,12 +3,15 @@
 Beside words, a query finds the passages whose titles it names and, if asked, those that the best of
 them name in turn: a question seldom says who made the film it asks about, the passage of
 the film does. Each of these is a term of its own, so that a name shared by many passages says less.
+The words of the names in the best passages count a little too: what is sought may stand where these
+are written about under another title.
 
 Scores depend on the standing passages alone: nothing is ever deleted from an index, it is built
 anew. Equal scores are ordered by source and position, also at the cut. A build that was not
 finished leaves no checkpoint, and the next opening starts over.
 
-Source: Robertson, Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond (2009), 3; the
+Source: Robertson, Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond (2009), 3;
+Rocchio: Relevance Feedback in Information Retrieval (1971), here with words of names alone. The
 weights below were chosen on training questions of 2WikiMultihopQA, HotpotQA and MuSiQue.
 """
 
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
@@ -26,11 +29,14 @@ import tantivy
 
 from .document import Document, Passage
 from .log import write_atomically
-from .search_ranking import Found, Ranking
+from .search_ranking import COMMON, Found, Ranking, Term
 from .search_terms import SearchTerms, composed
 
 _FORMAT = "4"
-_HEAP = 64_000_000
+_HEAP = 512_000_000
+"""Bytes for what is added before it becomes a segment; taken as needed. Each term of a query is
+looked up in every segment, so fewer of them are faster; a million passages make one."""
+
 _EARLIER = 3  # states of an index kept for questions that began before it changed
 
 _NAMED = 10.0
@@ -39,10 +45,18 @@ _NAMED = 10.0
 _LINKED = 3.0
 """Weight of a title that the best passage names; each passage after it weighs `_LESS` of that."""
 
-_LESS = 0.7
+_HINTING = 0.4
+"""Weight of a word of the names in the best passage; after it, `_LESS` of that."""
+
+_BRINGING = 1_000
+"""Passages up to which such a word brings them; those with a commoner one have to be found by more.
+One that is common does not count."""
+
+_LESS = 0.5
 _FOLLOWED = 3
 _FOLLOWED_LENGTH = 4_000
-"""Passages whose names are followed, and how far these and queries are read, in code points."""
+"""Passages whose names are followed, and how far these and queries are read for names, in code
+points."""
 
 
 class Reach(Enum):
@@ -140,6 +154,10 @@ class TextIndex:
             entry.add_text("key", key)
         return entry
 
+    def ranking(self, searcher: tantivy.Searcher | None = None) -> Ranking:
+        """Give what ranks passages by terms, as they are now or as a searcher has them."""
+        return Ranking(self.searcher() if searcher is None else searcher, self._index.schema)
+
     def search(
         self,
         query: str,
@@ -154,33 +172,42 @@ class TextIndex:
         `read` gives the text of a passage, empty where it is gone; only LINKED asks it.
         `searcher` searches the passages as they were earlier.
         """
-        searcher = self._index.searcher() if searcher is None else searcher
-        ranking = Ranking(searcher, self._index.schema)
+        ranking = self.ranking(searcher)
+        searcher = ranking.searcher
         words = self._terms.words(query)
         named = self._names(ranking, query)
         terms = [
-            *ranking.terms("text", words, 1.0),
-            *ranking.terms("title", words, 1.0),
-            *ranking.terms("key", named, _NAMED),
+            *ranking.weighed("text", dict.fromkeys(words, 1.0)),
+            *ranking.weighed("title", dict.fromkeys(words, 1.0)),
+            *ranking.weighed("key", dict.fromkeys(named, _NAMED)),
         ]
         if reach is Reach.NAMED:
             return tuple(_place(searcher, found) for found in ranking.best(terms, limit))
         first = ranking.best(terms, max(limit, _FOLLOWED))
-        weights = dict.fromkeys(named, 0.0)
-        for rank, found in enumerate(first[:_FOLLOWED]):
-            for key in self._names(ranking, read(_place(searcher, found)), whole=True):
-                weights.setdefault(key, _LINKED * _LESS**rank)
-        links = [
-            term
-            for key, weight in weights.items()
-            if weight
-            for term in ranking.terms("key", [key], weight)
-        ]
-        # The others keep their scores, so only passages with a link are scored again.
-        again = ranking.best(terms, limit, among=links) if links else []
+        read_first = [read(_place(searcher, found)) for found in first[:_FOLLOWED]]
+        links = self._links(ranking, read_first, named)
+        hints = self._hints(ranking, read_first, words)
+        among = [*links, *(hint for hint in hints if hint.passages <= _BRINGING)]
+        also = [hint for hint in hints if _BRINGING < hint.passages <= COMMON]
+        # The others keep their scores, so only passages with a link or a hint are scored again.
+        again = ranking.best([*terms, *also], limit, among=among) if among else []
         places = {found.place: found for found in (*first, *again)}
         ranked = sorted(places.values(), key=lambda found: found.rank)
         return tuple(_place(searcher, found) for found in ranked[:limit])
+
+    def _links(self, ranking: Ranking, texts: Sequence[str], named: Collection[str]) -> list[Term]:
+        weights: dict[str, float] = {}
+        for rank, text in enumerate(texts):
+            for key in self._names(ranking, text, whole=True):
+                weights.setdefault(key, _LINKED * _LESS**rank)
+        return ranking.weighed("key", {k: w for k, w in weights.items() if k not in named})
+
+    def _hints(self, ranking: Ranking, texts: Sequence[str], words: Collection[str]) -> list[Term]:
+        weights: dict[str, float] = {}
+        for rank, text in enumerate(texts):
+            for word in self._terms.name_words(text[:_FOLLOWED_LENGTH]):
+                weights.setdefault(word, _HINTING * _LESS**rank)
+        return ranking.weighed("text", {w: v for w, v in weights.items() if w not in words})
 
     def _names(self, ranking: Ranking, text: str, *, whole: bool = False) -> tuple[str, ...]:
         text = text[:_FOLLOWED_LENGTH]

@@ -2,8 +2,8 @@
 
 The Python binding of Tantivy wraps what collects results, which switches its block-max pruning off:
 it scores every passage with any of the terms. So where the terms stand in many passages, only
-passages with one of the rarer terms are scored, by all terms. Among a million passages this reads
-a fraction of the postings, and the best twenty of 387 questions are the same.
+passages with one of the rarer terms are scored, by all terms; all of them only if those are fewer
+than asked for.
 
 Source: Turtle, Flood: Query Evaluation: Strategies and Optimizations (1995), 5.2: lists of terms
 that alone bring no passage among the best are only read for passages that others bring. There a
@@ -12,18 +12,18 @@ bound decides which these are, here how common a term is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import tantivy
 
-COMMON = 20_000
+COMMON = 10_000
 """Passages a term may have to bring passages by itself, where there are more in all."""
 
-_FEW = 100_000
+_FEW = 30_000
 """Passages of all terms together up to which every one is scored."""
 
-_SEEK = 30
+_SEEK = 8
 """What it costs to look a passage up among those of a term, against reading on to the next."""
 
 _DEEPEST = 64
@@ -56,25 +56,39 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one searcher finds; weights of a field are looked up in its schema."""
+    """What one searcher finds."""
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
+    common: int = COMMON
+    few: int = _FEW
 
     def has(self, field: str, text: str) -> bool:
         """Whether any passage has a term."""
         return self.searcher.doc_freq(field, text) > 0
 
-    def terms(self, field: str, texts: Iterable[str], weight: float) -> list[Term]:
-        """Give the terms that some passage has."""
-        counted = [(self.searcher.doc_freq(field, text), text) for text in texts]
-        return [Term(passages, field, text, weight) for passages, text in counted if passages]
+    def weighed(self, field: str, weights: Mapping[str, float]) -> list[Term]:
+        """Give the terms that some passage has, with their weights."""
+        counted = [(self.searcher.doc_freq(field, text), text) for text in weights]
+        return [
+            Term(passages, field, text, weights[text]) for passages, text in counted if passages
+        ]
 
     def best(self, terms: Sequence[Term], limit: int, *, among: Sequence[Term] = ()) -> list[Found]:
         """Give the best passages, at most `limit`; those with a term `among`, if there are any."""
-        if (not terms and not among) or limit < 1:
+        terms, among = sorted(terms), sorted(among)
+        if not (terms or among) or limit < 1:
             return []
-        query = self._query(sorted(terms), sorted(among))
+        if among:
+            return self._found(self._required(among, terms), limit)
+        if sum(term.passages for term in terms) > self.few:
+            rare = sum(term.passages <= self.common for term in terms) or 1
+            found = self._found(self._required(terms[:rare], terms[rare:]), limit)
+            if len(found) == limit or rare == len(terms):
+                return found
+        return self._found(self._any(terms), limit)
+
+    def _found(self, query: tantivy.Query, limit: int) -> list[Found]:
         wanted = limit
         while True:  # as long as the cut falls among equal scores
             hits = self.searcher.search(query, limit=wanted + 1, count=False).hits
@@ -92,14 +106,6 @@ class Ranking:
             for (score, address), (source, start) in zip(hits, places, strict=True)
         ]
         return sorted(found, key=lambda each: each.rank)[:limit]
-
-    def _query(self, terms: Sequence[Term], among: Sequence[Term]) -> tantivy.Query:
-        if among:
-            return self._required(among, terms)
-        if sum(term.passages for term in terms) <= _FEW:
-            return self._any(terms)
-        rare = sum(term.passages <= COMMON for term in terms) or 1
-        return self._required(terms[:rare], terms[rare:])
 
     def _required(self, some: Sequence[Term], optional: Sequence[Term]) -> tantivy.Query:
         """Ask for passages with any of some terms, the others only adding to scores.

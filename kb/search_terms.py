@@ -53,6 +53,12 @@ class SearchTerms:
         words = sorted(set(self.analyzer.analyze(composed(text))))
         return tuple(word for word in words if word not in self._frame) or tuple(words)
 
+    def name_words(self, text: str) -> tuple[str, ...]:
+        """Give the words of the names in a text, sorted: those with a capital or digit first."""
+        words = (word for word in _WORD.findall(composed(text)) if _begins_name(word))
+        stems = set(self.analyzer.analyze(" ".join(words)))
+        return tuple(sorted(stems - self._frame))
+
     def title_keys(self, title: str) -> tuple[str, ...]:
         """Give the two names a title is found by: as it is, and without its disambiguator.
 
@@ -74,7 +80,7 @@ class SearchTerms:
         keys are looked up for each word.
         """
         words: list[str] = _WORD.findall(composed(text))
-        capitals = [i for i, word in enumerate(words) if word[0].isupper() or word[0].isdigit()]
+        capitals = [i for i, word in enumerate(words) if _begins_name(word)]
         closing = capitals if whole else range(len(words))
         by_length: list[list[int]] = [[] for _ in range(_LONGEST_NAME + 1)]
         for first in capitals:
@@ -103,6 +109,10 @@ class SearchTerms:
 
     def _is_frame(self, word: str) -> bool:
         return self._frame.issuperset(self.analyzer.analyze(word))
+
+
+def _begins_name(word: str) -> bool:
+    return word[0].isupper() or word[0].isdigit()
 
 
 def composed(text: str) -> str:

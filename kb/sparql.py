@@ -27,16 +27,12 @@ class QueryForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class QueryTraits:
-    """What the tokens tell: the form, whether it names its own graphs, whether it orders rows.
-
-    `names` are the names with a prefix and the IRIs, as written, each once.
-    """
+    """What the tokens tell: the form, whether it names its own graphs, whether it orders rows."""
 
     form: QueryForm
-    names_graphs: bool
-    orders: bool
-    uses_service: bool
-    names: tuple[str, ...] = ()
+    names_graphs: bool = False
+    orders: bool = False
+    uses_service: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +91,8 @@ _TOKEN = re.compile(
 )
 # A prefix is looked for in 101 characters, so that no text is read again and again; of a longer one
 # the words are told apart, which refuses more and lets nothing through.
+_FORM = re.compile(r"\s*(SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
+_TELLING = ("\\", "from", "order", "service")
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
@@ -104,15 +102,20 @@ def read_query(text: str) -> QueryTraits:
     Raises QueryRejected for an update, for brackets nested deeper than `DEEPEST`, and where no form
     is found.
     """
+    first_word = _FORM.match(text)
+    lower = text.lower()
+    if (
+        first_word is not None
+        and not any(telling in lower for telling in _TELLING)
+        and text.count("{") + text.count("[") + text.count("(") <= DEEPEST
+    ):
+        return QueryTraits(QueryForm(first_word[1].upper()))  # there is nothing else to tell
     words: list[str] = []
-    names: dict[str, None] = {}
     depth = 0
     for match in _TOKEN.finditer(_unescape(text)):
         match match.lastgroup:
             case "word":
                 words.append(match[0].upper())
-            case "name" | "iri":
-                names[match[0]] = None
             case "opening":
                 depth += 1
                 if depth > DEEPEST:
@@ -135,7 +138,6 @@ def read_query(text: str) -> QueryTraits:
         names_graphs="FROM" in words,
         orders="ORDER" in words,
         uses_service="SERVICE" in words,
-        names=tuple(names),
     )
 
 

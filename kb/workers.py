@@ -25,6 +25,8 @@ from .errors import KnowledgeError
 Process = subprocess.Popen[bytes]
 
 _START_SECONDS = 60
+_HEAD = 4
+_MOST_AT_ONCE = 1 << 20
 
 
 class LateError(Exception):
@@ -136,9 +138,12 @@ def _end(workers: list[Process]) -> None:
 def _send(worker: Process, frame: bytes) -> None:
     if worker.stdin is None:
         raise EndedError
-    content = memoryview(struct.pack(">I", len(frame)) + frame)
-    while content:
-        content = content[worker.stdin.write(content) or 0 :]
+    descriptor = worker.stdin.fileno()
+    content = struct.pack(">I", len(frame)) + frame
+    sent = os.write(descriptor, content)
+    while sent < len(content):
+        content = content[sent:]
+        sent = os.write(descriptor, content)
 
 
 def _receive(worker: Process, deadline: float) -> bytes:
@@ -146,20 +151,20 @@ def _receive(worker: Process, deadline: float) -> bytes:
     if worker.stdout is None:
         raise EndedError
     descriptor = worker.stdout.fileno()
-    parts: list[bytes] = []
-    missing = 4
-    length: int | None = None
-    while missing > 0:
+    received = bytearray()
+    size = _HEAD
+    while len(received) < size:
         wait = deadline - time.monotonic()
         if wait <= 0 or not select.select([descriptor], [], [], wait)[0]:
             raise LateError
-        part = os.read(descriptor, 1 << 16)
+        part = os.read(descriptor, _MOST_AT_ONCE)
         if not part:
             raise EndedError
-        parts.append(part)
-        missing -= len(part)
-        if length is None and missing <= 0:
-            parts = [b"".join(parts)]
-            length = struct.unpack(">I", parts[0][:4])[0]
-            missing += length
-    return b"".join(parts)[4:]
+        if not received and len(part) > _HEAD:
+            size = _HEAD + struct.unpack(">I", part[:_HEAD])[0]
+            if len(part) == size:
+                return part[_HEAD:]
+        received += part
+        if size == _HEAD and len(received) >= _HEAD:
+            size += struct.unpack(">I", received[:_HEAD])[0]
+    return bytes(received[_HEAD:])

@@ -221,7 +221,7 @@ def _prologue(writer: CodeWriter, *, in_lists: bool) -> list[str]:
         "    truth, define, defined, apply = run.truth, run.define, run.defined, run.apply",
         "    absent, certain, aggregate, conclude = "
         "run.absent, run.certain, run.aggregate, run.conclude",
-        "    doubt = run.doubt",
+        "    doubt, unstated = run.doubt, run.unstated",
         "    loop, BUSY, Cell, T, F = run.loop, run.busy, run.cell, run.true, run.false",
         "    work, limit = 0, run.first_limit",
         "    def tick():",

@@ -8,6 +8,7 @@ negation end. We record instances rather than answers only: they are the require
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 from functools import lru_cache
 
 from kb.quantity import Date
@@ -92,12 +93,14 @@ def evaluate(
     valid_on: datetime.date | None,
     budget: Budget = UNLIMITED,
     declared: frozenset[Declared] | None = None,
+    unsourced: Collection[Signature] = (),
 ) -> Slice:
     """Derive all answers of a goal with everything that bears on them.
 
     `declared` is what is declared of the values of its dimension; by default what the facts say.
     Facts are those visible on `valid_on`, which `valid_on(D)` gives; without it facts of any period
-    are visible. Raises PolicyRejected where a negation depends on itself.
+    are visible. Nothing is known to be absent of predicates in `unsourced`, whose complete source
+    is missing. Raises PolicyRejected where a negation depends on itself.
     """
     start = budget.start()
     stored = facts.signatures()
@@ -111,7 +114,7 @@ def evaluate(
     if valid_on is not None and any(index[0] == ("valid_on", 1) for index in compiled.indexes):
         day = Atom("valid_on", (Date(valid_on, valid_on),))
         facts = facts.with_facts((Fact(day, "request"),))
-    tainted: frozenset[Signature] = frozenset()
+    tainted = frozenset(unsourced)
     with paused_collection():
         while True:
             run = Run(compiled, facts, valid_on, budget, start=start, tainted=tainted)

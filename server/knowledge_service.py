@@ -211,7 +211,8 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         base = knowledge.base
         removal = removals.of_document(base, name.id)
         if not request.dry_run:
-            knowledge.erase_document(name.id, run=self._desk.requester(context))
+            run = self._desk.requester(context)
+            knowledge.erase(lambda base: base.erase_document(name.id, run=run))
             self._operations.forget(knowledge, name.id)
         return pb.EraseDocumentResponse(
             removal=removal.message(knowledge.name),
@@ -269,9 +270,12 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a statement."""
         name = read_name(request.name, "statements")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        removal = removals.of_statement(knowledge.base, name.id)
-        if not request.dry_run:
-            knowledge.base.retract_statement(name.id)
+        base, run = knowledge.base, self._desk.requester(context)
+        removal = removals.of_statement(base, name.id, withdrawn=request.erase)
+        if request.erase and not request.dry_run:
+            knowledge.erase(lambda base: base.erase_statement(name.id, run=run))
+        elif not request.dry_run:
+            base.retract_statement(name.id)
         return pb.RetractStatementResponse(
             removal=removal.message(knowledge.name),
             revision=self._after(knowledge, context, dry_run=request.dry_run),
@@ -283,10 +287,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw what rests on a span of a document."""
         name = read_name(request.name, "documents")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
+        base, run = knowledge.base, self._desk.requester(context)
         span = name.id, request.start, request.end
-        removal = removals.of_span(knowledge.base, *span)
-        if not request.dry_run:
-            knowledge.base.retract_span(*span)
+        removal = removals.of_span(base, *span, withdrawn=request.erase)
+        if request.erase and not request.dry_run:
+            knowledge.erase(lambda base: base.erase_span(*span, run=run))
+        elif not request.dry_run:
+            base.retract_span(*span)
         return pb.RetractSpanResponse(
             removal=removal.message(knowledge.name),
             revision=self._after(knowledge, context, dry_run=request.dry_run),
@@ -298,9 +305,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw what an extractor has read."""
         knowledge = self._desk.parent(request.parent, context)
         document = read_name(request.document, "documents").id if request.document else None
-        removal = removals.of_run(knowledge.base, request.extractor, document)
-        if not request.dry_run:
-            knowledge.base.retract_run(request.extractor, source_sha256=document)
+        base, run = knowledge.base, self._desk.requester(context)
+        removal = removals.of_run(base, request.extractor, document, withdrawn=request.erase)
+        if request.erase and not request.dry_run:
+            extractor = request.extractor
+            knowledge.erase(lambda base: base.erase_run(extractor, source_sha256=document, run=run))
+        elif not request.dry_run:
+            base.retract_run(request.extractor, source_sha256=document)
         return pb.RetractRunResponse(
             removal=removal.message(knowledge.name),
             revision=self._after(knowledge, context, dry_run=request.dry_run),

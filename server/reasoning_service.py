@@ -54,9 +54,10 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Show how a question is understood."""
         knowledge = self._desk.parent(request.parent, context)
         day_of(request.valid_on, field="valid_on")
-        reading = read_question(request.question, knowledge.grammar, knowledge.at(request.at))
+        snapshot = knowledge.at(request.at)
+        reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
-            raise rejection(reading)
+            raise rejection(reading, snapshot)
         return pb.PlanQuestionResponse(readings=[reading.message()])
 
     def AskQuestion(  # noqa: N802
@@ -70,7 +71,8 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         snapshot = knowledge.at(request.at)
         reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
-            return pb.AskQuestionResponse(readings=[pb.Reading(decision=out_of_scope(reading))])
+            outside = out_of_scope(reading, snapshot)
+            return pb.AskQuestionResponse(readings=[pb.Reading(decision=outside)])
         decision = answer_question(
             reading, snapshot, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
         )

@@ -1,5 +1,7 @@
 """The independent checker, in the order in which to read it; it needs the standard library only.
 
+What it computes with:
+
 format      what a certificate looks like, and the classes of rejection
 values      terms, and how values compare
 units       exact conversions
@@ -9,9 +11,12 @@ rules       atoms, rules, and the order in which a body is walked
 policy      policies from their text
 walk        the one walk over rule bodies
 sources     texts, facts files, tables, a folder of originals
+
+What it decides, in the order in which `report` has it done:
+
 case        what is known of a certificate; its policies, rules and goal
-calls       calls with complete answers, and the built-in rules they need
-witness     absence and aggregates, from calls with complete answers
+calls       calls with complete answers, and the built-in rules that are in force for them
+witness     absence and aggregates, from these calls
 lookups     the answers to calls of stored predicates, read again
 proof       statements, quotes, steps
 conclusion  verdict, conflicts, use

@@ -132,7 +132,7 @@ CODES = (
 )
 """Why something is open; the first of them is the code of the abstention."""
 VERDICTS = ("CERTIFIED", "REFUTED", "ABSTAINED")
-BASES = ("facts", "table", "declared", "knowledge", "request", "provenance", "identity")
+BASES = ("facts", "table", "declared", "absent", "knowledge", "request", "provenance", "identity")
 VALUE_KINDS = ("entity", "class", "text", "number", "quantity", "date")
 DIGEST, STEP = re.compile(r"[0-9a-f]{64}"), re.compile(r"s[1-9][0-9]*")
 STATEMENT, REQUIREMENT = re.compile(r"st:[0-9a-f]{32}"), re.compile(r"or:[0-9a-f]{16}")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .arithmetic import Tree
-from .values import constant, write_number, write_text, write_value
+from .values import constant, write_text, write_value
 
 _OPAQUE = re.compile(r'"(?:[^"\\\n]|\\.)*"|%\*|%[^\n]*', re.DOTALL)
 _BLOCK_EDGE = re.compile(r"%\*|\*%")
@@ -103,10 +103,7 @@ class Reader:
 
     def accept(self, *signs: str) -> bool:
         """Take a sign if one of these comes next."""
-        found = self.token in signs
-        if found:
-            self.advance()
-        return found
+        return self.token in signs and bool(self.advance())
 
     def expect(self, sign: str) -> None:
         """Take a sign that must come next."""
@@ -235,9 +232,11 @@ class Reader:
             value = constant(name, inner)
         except ValueError as error:
             raise Unreadable(str(error), start) from None
-        if value[0] == "number":
-            return {"number": write_number(value[1])}
-        return {value[0]: write_value(value)[len(value[0]) + 3 : -2]}
+        written = write_value(value)
+        if written[0] != "@":
+            return {"number": written}
+        kind, _, inner = written[1:-2].partition('("')
+        return {"number" if kind == "decimal" else kind: inner}
 
     @staticmethod
     def string(token: str, start: int) -> str:
@@ -267,11 +266,15 @@ class Reader:
 
 def name_anonymous(tree: Any, numbers: Iterator[int]) -> None:
     """Name each `_` below `_1`, `_2`, ..., in the order in which the reader lays trees out."""
-    if isinstance(tree, dict) and tree.get("variable") == "":
-        tree["variable"] = f"_{next(numbers)}"
-    elif isinstance(tree, (dict, list)):
-        for part in tree.values() if isinstance(tree, dict) else tree:
-            name_anonymous(part, numbers)
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if part.get("variable") == "":
+                part["variable"] = f"_{next(numbers)}"
+            part = [*part.values()]
+        if isinstance(part, list):
+            waiting += reversed(part)
 
 
 # ---------------------------------------------------------------- writing

@@ -6,19 +6,19 @@ from .calls import Call
 from .case import Case
 from .format import reject, require
 from .rules import DECLARATIONS, Arguments, agrees, write_call
-from .sources import FACTS_DECODER, TABLE_TYPES, Table, is_named
+from .sources import FACTS_DECODER, TABLE_ENDINGS, TABLE_TYPES, Table, is_named
 from .values import write_text
 from .witness import Witness
 
-_COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2": "identity"}
+_COMPUTED = {"request": "valid_on/1", "provenance": "stated_in/2", "identity": "same_name/2"}
 
 
 def check_lookup(case: Case, witness: Witness, lookup: Call) -> None:
     """Hold the answers of a lookup against what it is said to rest on."""
     rows, case.where = lookup.rows, lookup.where
     expected: set[Arguments] | None = None
-    if lookup.basis in _COMPUTED.values() and _COMPUTED.get(lookup.sign) != lookup.basis:
-        reject("LOOKUP_MISMATCH", f"{lookup.sign} is not computed")
+    is_computed = _COMPUTED.get(lookup.basis, lookup.sign) == lookup.sign
+    require(is_computed, "LOOKUP_MISMATCH", f"{lookup.sign} is not computed")
     match lookup.basis:
         case "facts":
             expected = _facts(case, lookup)
@@ -39,6 +39,8 @@ def check_lookup(case: Case, witness: Witness, lookup: Call) -> None:
             closed = witness.is_closed(lookup.sign)
             require(closed, "NOT_CLOSED", f"{lookup.sign} is not closed")
             _check_table_at_hand(case, lookup)
+        case "absent":
+            _check_absent(case, lookup)
         case "knowledge":
             case.trust("that lookups show all statements of the revision in the receipt")
     if expected is not None:
@@ -89,6 +91,25 @@ def _check_table(case: Case, lookup: Call) -> None:
         table = case.texts.table(text, sources[name]["media_type"])
         if not _is_quoted(case, lookup, table, name):
             reject("LOOKUP_MISMATCH", "the table has other rows")
+
+
+def _check_absent(case: Case, lookup: Call) -> None:
+    """A table that a policy declares complete is not there: nothing at hand is that table."""
+    labels = {p.closed[lookup.sign] for p in case.policies if lookup.sign in p.closed}
+    named = labels and all(label.endswith(TABLE_ENDINGS) for label in labels)
+    require(named, "LOOKUP_MISMATCH", f"no table is declared for {lookup.sign}")
+    sources = case.certificate["sources"].values()
+    if any(record["decoder"] == FACTS_DECODER for record in sources):
+        reject("LOOKUP_MISMATCH", "the facts of the request stand for the table")
+    for label in sorted(labels):
+        cited = any(
+            record["media_type"] in TABLE_TYPES and is_named(record["title"], label)
+            for record in sources
+        )
+        at_hand = case.texts is not None and label in case.texts.tables
+        present = cited or at_hand
+        require(not present, "LOOKUP_MISMATCH", f"{label} is there, not absent")
+        case.trust(f"that {label}, declared complete for {lookup.sign}, was not there")
 
 
 def _check_table_at_hand(case: Case, lookup: Call) -> None:

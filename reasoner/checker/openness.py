@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from .arithmetic import Tree
 from .case import Case
 from .format import Json, Rejected, require
-from .language import Unreadable
 from .rules import (
     DECIDED_BY_ORDER,
     PRELUDE_HEADS,
@@ -17,6 +16,7 @@ from .rules import (
     Planned,
     Rule,
     arguments,
+    complement,
     match,
     names_in,
     read_atom,
@@ -43,29 +43,34 @@ def check_open(case: Case, witness: Witness) -> None:
             case.use("statements", name)
             given = name in certificate["statements"]
             require(given, "UNKNOWN_REFERENCE", f"no statement {name!r}")
-        if certificate["code"] in ("BUDGET", "OUT_OF_SCOPE"):
+        if certificate["code"] == "BUDGET" or case.out_of_scope:
             continue
         if item["code"] == "UNDETERMINED":
             found = atom in witness.undetermined
             require(found, "OPEN_MISMATCH", f"{atom} is not undetermined")
             continue
+        if item["code"] == "GAP_IN_CORPUS" and atom in witness.unsourced:
+            continue  # an aggregate
         _check_requirement(case, witness, item)
 
 
 def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
     atom = item["atom"]
     absent = atom.removeprefix("not ")
-    try:
-        sign, row, tree = read_atom(absent)
-    except Unreadable as error:
-        raise Rejected("OPEN_MISMATCH", f"{atom} is no atom: {error}") from None
+    sign, row, tree = read_atom(absent, "OPEN_MISMATCH")
     if item["code"] == "CONFLICT":
         require((sign, row) in witness.masked, "OPEN_MISMATCH", f"{atom} is not contested")
         return
     is_abstained = case.certificate["verdict"] == "ABSTAINED"
     require(is_abstained, "OPEN_MISMATCH", "only conflicts stay open beside answers")
+    if absent != atom and item["code"] == "GAP_IN_CORPUS":
+        lacks = (sign, row) in witness.unsourced_calls
+        require(lacks, "OPEN_MISMATCH", f"no source that {absent} needs is absent")
+        return
     rows = [sure for found, sure in witness.rows(sign, row) if match(tree, found, {}) is not None]
     rules = [p.rules[item["rule"]] for p in case.policies if item["rule"] in p.rules]
+    if item["code"] == "OUT_OF_SCOPE":
+        _check_outside(case, witness, sign, rules)
     if absent != atom:  # also what merely may hold stands in the way
         reads = [part.sign for rule in rules for part in rule.body if part.kind == "absent"]
         is_open = rows and sign in reads
@@ -78,6 +83,30 @@ def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
             message = f"{atom} has an answer, which no test of the rule refuses"
             require(refusal.is_unseen, "OPEN_MISMATCH", message)
             case.trust(f"that the rule {item['rule']} has no use for what answers {atom}")
+
+
+def _check_outside(case: Case, witness: Witness, sign: str, rules: Iterable[Rule]) -> None:
+    """Nothing at hand covers a predicate that is said to be covered by nothing, or a class."""
+    classes = {
+        str(arguments(literal.tree, {})[1])
+        for rule in rules
+        for literal in rule.body
+        if literal.sign == "under/2"
+    }
+    known = {
+        term
+        for item in witness.lookups
+        if item.sign == "subclass_of/2"
+        for row in item.rows
+        for term in row
+    }
+    unknown = sorted(classes - known - {"None"})
+    signs = {sign, complement(sign)}
+    stated = any(item.sign in signs and item.rows for item in witness.lookups)
+    covered = stated or any(signs & {*p.uses, *p.closed} for p in case.policies)
+    require(unknown or not covered, "OPEN_MISMATCH", f"{sign} is covered by a rule or a source")
+    what = f"a taxonomy holds {' or '.join(unknown)}" if covered else f"a dimension gives {sign}"
+    case.trust(f"that it is not so that {what}")
 
 
 _MOST_ROWS = 100_000
@@ -140,12 +169,11 @@ class Refusal:
         decides = self._may_refuse(task, sign)
         # Stated in another kind of document, of another class, or what no rule concludes of it.
         decides = decides or any(sign == "stated_by/4" and args[0] in row for _, row in task.read)
-        if self.is_found or self.budget < 0:
-            self.is_partial, self.is_unseen = True, self.is_unseen or self.budget < 0 or decides
-            return []
-        if self.witness.covering(sign, args) is None:
-            self.is_partial, self.is_unseen = True, self.is_unseen or decides
-            return [(args, True)]
+        is_over = self.is_found or self.budget < 0
+        if is_over or self.witness.covering(sign, args) is None:
+            self.is_partial = True
+            self.is_unseen |= decides or self.budget < 0
+            return [] if is_over else [(args, True)]
         literal = task.plan[task.at].literal
         answers = [row for row, sure in self.witness.rows(sign, args) if sure]
         self.budget -= len(answers)
@@ -153,7 +181,7 @@ class Refusal:
         rows = [
             (row, True) for row in answers if match(literal.tree, row, task.bindings) is not None
         ]
-        self.is_found = self.is_found or (not rows and decides)
+        self.is_found |= decides and not rows
         if self.is_general and decides and literal.names & self.rule.head_names:
             self.is_unseen = True  # a call that binds more may have no row
         return rows or [(args, True)]
@@ -166,17 +194,17 @@ class Refusal:
         concerns, unbound = self._concerns(atoms, bindings), [(bindings, True)]
         names = literal.names | planned.shared
         if self.is_general and is_test and names & self.rule.head_names:
-            self.is_unseen = self.is_unseen or concerns
+            self.is_unseen |= concerns
         if not names - {planned.assigns} <= bindings.keys():
-            self.is_unseen = self.is_unseen or (self.is_partial and concerns)
+            self.is_unseen |= self.is_partial and concerns
             return unbound
         try:
             outcomes = list(self.witness.test(planned, bindings))
         except Rejected:  # it reads calls that are not there
-            self.is_unseen = self.is_unseen or (is_test and concerns)
+            self.is_unseen |= is_test and concerns
             return unbound
         holds = any(sure for _, sure in outcomes)
         if planned.assigns and holds:
             return outcomes
-        self.is_found = self.is_found or (is_test and not holds and concerns)
+        self.is_found |= is_test and not holds and concerns
         return unbound

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .arithmetic import Tree
+from .format import reject
 from .language import Reader, Unreadable, name_anonymous, without_comments, write
 
 Bindings = dict[str, str]
@@ -104,14 +105,17 @@ def agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item in (None, value) for item, value in zip(pattern, row, strict=True))
 
 
-def read_atom(text: str) -> tuple[str, Arguments, Tree]:
-    """Read an atom as signature, arguments and tree. Raises Unreadable."""
-    reader = Reader(without_comments(text)[0], is_goal=True)
-    tree = reader.atom()
+def read_atom(text: str, rejection: str) -> tuple[str, Arguments, Tree]:
+    """Read an atom as signature, arguments and tree, or reject what is none."""
+    try:
+        reader = Reader(without_comments(text)[0], is_goal=True)
+        tree = reader.atom()
+        reader.accept(".")
+        if reader.kind != "end":
+            raise Unreadable(f"unexpected {reader.token!r} after an atom", reader.start)
+    except Unreadable as error:
+        reject(rejection, f"{text!r} is no atom: {error}")
     name_anonymous(tree, itertools.count(1))
-    reader.accept(".")
-    if reader.kind != "end":
-        raise Unreadable(f"unexpected {reader.token!r} after an atom", reader.start)
     return signature(tree), arguments(tree, {}), tree
 
 

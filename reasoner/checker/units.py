@@ -17,45 +17,20 @@ _PREFIX_NAMES = (
 )
 """Before names, with their powers of ten."""
 _PREFIXED = """
-m meter metre = 1 L
-g gram = 1/1000 M
-s second = 1 T
-A ampere = 1 I
-K kelvin = 1 K
-mol mole = 1 N
-Hz hertz = 1 T-1
-N newton = 1 L M T-2
-Pa pascal = 1 L-1 M T-2
-J joule = 1 L2 M T-2
-W watt = 1 L2 M T-3
-V volt = 1 L2 M T-3 I-1
-Wh watt_hour = 3600 L2 M T-2
-l L liter litre = 1/1000 L3
-cal calorie = 4.184 L2 M T-2
-bar = 100000 L-1 M T-2
-bit = 1 B
-B byte = 8 B
+m meter metre = 1 L; g gram = 1/1000 M; s second = 1 T; A ampere = 1 I; K kelvin = 1 K
+mol mole = 1 N; l L liter litre = 1/1000 L3; Hz hertz = 1 T-1; bit = 1 B; B byte = 8 B
+N newton = 1 L M T-2; Pa pascal = 1 L-1 M T-2; bar = 100000 L-1 M T-2
+J joule = 1 L2 M T-2; Wh watt_hour = 3600 L2 M T-2; cal calorie = 4.184 L2 M T-2
+W watt = 1 L2 M T-3; V volt = 1 L2 M T-3 I-1
 """
 """Units that take prefixes: names, factor, dimensions."""
 _PLAIN = """
-min minute = 60 T
-h hr hour = 3600 T
-d day = 86400 T
-week = 604800 T
-in inch inches = 0.0254 L
-ft foot feet = 0.3048 L
-yd yard = 0.9144 L
-mi mile = 1609.344 L
-nmi nautical_mile = 1852 L
-t tonne metric_ton = 1000 M
-lb pound = 0.45359237 M
-oz ounce = 0.028349523125 M
-ha hectare = 10000 L2
-gal gallon = 0.003785411784 L3
-atm atmosphere = 101325 L-1 M T-2
-psi = 44482216152605/6451600000 L-1 M T-2
-hp horsepower = 745.69987158227022 L2 M T-3
-percent % = 1/100
+min minute = 60 T; h hr hour = 3600 T; d day = 86400 T; week = 604800 T
+in inch inches = 0.0254 L; ft foot feet = 0.3048 L; yd yard = 0.9144 L; mi mile = 1609.344 L
+nmi nautical_mile = 1852 L; ha hectare = 10000 L2; gal gallon = 0.003785411784 L3
+t tonne metric_ton = 1000 M; lb pound = 0.45359237 M; oz ounce = 0.028349523125 M
+atm atmosphere = 101325 L-1 M T-2; psi = 44482216152605/6451600000 L-1 M T-2
+hp horsepower = 745.69987158227022 L2 M T-3; percent % = 1/100
 """
 _SCALES = {
     **dict.fromkeys(("degC", "°C", "celsius", "degree_Celsius"), (Fraction(1), Fraction("273.15"))),
@@ -73,8 +48,8 @@ Unit = tuple[Fraction, dict[str, int]]
 def _units() -> dict[str, Unit]:
     """Give factor and dimensions by every name a unit has."""
     units: dict[str, Unit] = {}
-    for line in filter(None, (_PREFIXED + _PLAIN).splitlines()):
-        names, _, content = line.partition(" = ")
+    for entry in re.split(r"[;\n]", (_PREFIXED + _PLAIN).replace("\n\n", "\n").strip()):
+        names, _, content = entry.partition(" = ")
         factor, *parts = content.split()
         unit = _ratio(factor), {part[0]: int(part[1:] or 1) for part in parts}
         for name in names.split():
@@ -82,7 +57,7 @@ def _units() -> dict[str, Unit]:
             units[name] = unit
             if not is_symbol or name in ("cal", "bit"):
                 units.setdefault(name + "s", unit)
-            if line not in _PREFIXED.splitlines():
+            if entry not in _PREFIXED:
                 continue
             for pair in (_PREFIXES if is_symbol else _PREFIX_NAMES).split():
                 prefix, _, power = pair.partition(":")

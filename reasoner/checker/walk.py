@@ -7,9 +7,9 @@ what a test gives, `test` says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from .arithmetic import evaluate
+from .arithmetic import Tree, evaluate
 from .rules import Arguments, Bindings, Ground, Planned, Rule, arguments, match
 from .values import TRUE, UNDETERMINED, compare, write_value
 
@@ -76,6 +76,7 @@ class Task(NamedTuple):
         return () if bindings is None else (self.after(bindings, sure, (sign, row)),)
 
 
+Item = TypeVar("Item")
 Answers = Iterable[tuple[Arguments, bool]]
 Outcomes = Iterable[tuple[Bindings, bool]]
 
@@ -101,6 +102,18 @@ def walk(
             tasks += [task.after(*outcome) for outcome in test(planned, task.bindings)]
 
 
+def reached(starts: Iterable[Item], following: Callable[[Item], Iterable[Item]]) -> list[Item]:
+    """Give what can be reached in any number of steps, nearest first."""
+    found = [*starts]
+    known = set(found)
+    for item in found:  # grows meanwhile
+        for other in following(item):
+            if other not in known:
+                known.add(other)
+                found.append(other)
+    return found
+
+
 # ---------------------------------------------------------------- comparisons
 
 
@@ -115,9 +128,14 @@ def truth_of(planned: Planned, bindings: Bindings) -> str:
     return compare(tree["operator"], left, right)
 
 
+def definition(planned: Planned) -> Tree:
+    """Give the side of an equation that gives its value to the open one."""
+    tree = planned.literal.tree
+    found: Tree = tree["right" if tree["left"].get("variable") == planned.assigns else "left"]
+    return found
+
+
 def computed(planned: Planned, bindings: Bindings) -> str | None:
     """Compute the value that an equation gives to its open side."""
-    tree = planned.literal.tree
-    other = "right" if tree["left"].get("variable") == planned.assigns else "left"
-    value = evaluate(tree[other], bindings)
+    value = evaluate(definition(planned), bindings)
     return None if value is None else write_value(value)

@@ -6,11 +6,13 @@ and every head arrived at must be among the answers. Lookups are read again from
 
 from __future__ import annotations
 
+import functools
+
 from .arithmetic import aggregate_value, evaluate
 from .calls import Call, add_built_in
 from .case import Case
 from .format import Json, reject, require
-from .language import Unreadable, write
+from .language import write
 from .rules import (
     COMPLETE_ORDER,
     NEVER_RENAMED,
@@ -29,17 +31,17 @@ from .rules import (
     write_call,
 )
 from .values import FALSE, TRUE, UNDETERMINED, UNKNOWN, Value, compare, value_of, write_value
-from .walk import Answers, Outcomes, Rows, Task, computed, truth_of, walk
-
-_ALWAYS_CLOSED = ("valid_on/1", "stated_in/2")
+from .walk import Answers, Outcomes, Rows, Task, computed, reached, truth_of, walk
 
 
 class Witness:
     """The calls of a certificate, as the steps and the verdict read them.
 
-    `masked` are contested atoms, `undetermined` the texts of tests that came out so. `reading`
-    collects calls that are read; `reads` those that each demand reads, `closed_reads` those that
-    absences and aggregates read.
+    `masked` are contested atoms, `undetermined` the texts of tests that came out so, `unsourced`
+    those of aggregates that lack a complete source, `unsourced_calls` absences that do. `reading`
+    collects calls that are read; `_reads` are those that each demand reads, `closed_reads` those
+    that absences and aggregates read. `is_renaming` if a step, or a facts file at hand, gives some
+    entity another name.
     """
 
     def __init__(self, case: Case) -> None:
@@ -51,10 +53,14 @@ class Witness:
         self.closed_reads: dict[Ground, None] = {}
         self.closed_used: set[str] = set()
         self._reads: dict[Ground, list[Ground]] = {}
-        self._closed: dict[str, bool] = {}
         self._unknown_signs: set[str] = set()
-        self._lacking: dict[str, bool] = {}
-        self._renaming: bool | None = None
+        self._absent_signs: set[str] = set()
+        self.unsourced: set[str] = set()
+        self.unsourced_calls: set[tuple[str, Arguments]] = set()
+        self._declared = set[str]().union(*(policy.closed for policy in case.policies))
+        derived = set[str]().union(*(policy.uses for policy in case.policies))
+        self._closed = {*self._declared, *derived, "valid_on/1", "stated_in/2"}
+        self._below = functools.cache(self._find_below)
         given = case.certificate["witness"]
         for index, conflict in enumerate(given["contested"]):
             case.where = f"witness/contested/{index}"
@@ -69,10 +75,12 @@ class Witness:
             self.calls[sign] = {bound: groups[bound] for bound in closest}
         if not PRELUDE_HEADS.isdisjoint(self.calls):
             case.where = "policies"
-            known = any(
-                record["digest"] == PRELUDE_SHA256 for record in case.certificate["policies"]
-            )
+            digests = [record["digest"] for record in case.certificate["policies"]]
+            known = PRELUDE_SHA256 in digests
             require(known, "WITNESS_INCOMPLETE", "the witness needs the prelude")
+        self.is_renaming = self._is_stored("same_as/2") or any(
+            step["conclusion"].startswith("same_as(") for step in case.certificate["steps"]
+        )
 
     def _read_calls(self, records: list[Json], where: str) -> list[Call]:
         self._require_sorted([record["pattern"] for record in records], where)
@@ -84,13 +92,12 @@ class Witness:
 
     def _read_call(self, record: Json, where: str) -> Call:
         self.case.where = where
-        try:
-            sign, pattern, _ = read_atom(record["pattern"])
-        except Unreadable as error:
-            reject("STRUCTURE", f"the pattern cannot be read: {error}")
+        sign, pattern, _ = read_atom(record["pattern"], "STRUCTURE")
         written = write_call(sign, pattern)
         require(written == record["pattern"], "NOT_CANONICAL", f"the pattern is {written}")
         call = Call(sign, pattern, Rows(), record.get("basis", ""), where)
+        if call.basis == "absent":
+            self._absent_signs.add(sign)
         bound = tuple(i for i, item in enumerate(pattern) if item is not None)
         group = self.calls.setdefault(sign, {}).setdefault(bound, {})
         other = group.setdefault(tuple(pattern[i] for i in bound), call)
@@ -142,20 +149,23 @@ class Witness:
             sign, row = f"{sign[:-1]}2", row[:2]
         return (sign, row) in self.masked
 
-    def is_lacking(self, sign: str) -> bool:
-        """Whether a predicate may have answers that nobody could find, for want of a value."""
-        if sign not in self._lacking:
-            below = self._below(sign) if self._unknown_signs else ()
-            self._lacking[sign] = not self._unknown_signs.isdisjoint(below)
-        return self._lacking[sign]
-
-    def _below(self, sign: str) -> list[str]:
+    def _find_below(self, sign: str) -> list[str]:
         """Give a predicate and all that its rules use, over any number of rules."""
-        found = [sign]
-        for current in found:  # grows meanwhile
-            for policy in self.case.policies:
-                found += sorted(policy.uses.get(current, set()) - set(found))
-        return found
+        policies = self.case.policies
+        return reached(
+            [sign], lambda item: sorted(set().union(*(p.uses.get(item, ()) for p in policies)))
+        )
+
+    def is_lacking(self, sign: str) -> bool:
+        """Whether a predicate may have answers not found, for want of a value or of a source."""
+        unknown = self._unknown_signs | self._absent_signs
+        return bool(unknown) and not unknown.isdisjoint(self._below(sign))
+
+    def _is_unsourced(self, literal: Literal) -> bool:
+        """Whether an absence or an aggregate rests on a source that is not there."""
+        return bool(self._absent_signs) and any(
+            not self._absent_signs.isdisjoint(self._below(sign)) for sign in literal.signs()
+        )
 
     def is_closed(self, sign: str) -> bool:
         """Whether a predicate is closed: declared, or derived from closed predicates only."""
@@ -164,15 +174,10 @@ class Witness:
                 "that taxonomies and names of entities show all that values have in common"
             )
             return True
-        if sign not in self._closed:
-            declared = set[str]().union(*(policy.closed for policy in self.case.policies))
-            derived = set[str]().union(*(policy.uses for policy in self.case.policies))
-            below = self._below(sign)
-            self.closed_used |= declared & set(below)
-            known = (*declared, *derived, *_ALWAYS_CLOSED)
-            # Names alike are found only where asked for.
-            self._closed[sign] = sign != "same_name/2" and all(item in known for item in below)
-        return self._closed[sign]
+        below = self._below(sign)
+        self.closed_used |= self._declared.intersection(below)
+        # Names alike are found only where asked for.
+        return sign != "same_name/2" and self._closed.issuperset(below)
 
     # ------------------------------------------------------------ walking bodies
 
@@ -191,10 +196,14 @@ class Witness:
             rows = list(self.rows(literal.sign, arguments(literal.tree, bindings)))
             if any(sure or self.masked for _, sure in rows):
                 return []
+            if not rows and self._is_unsourced(literal):
+                self.unsourced_calls.add((literal.sign, arguments(literal.tree, bindings)))
             return [(bindings, not rows and not self.is_lacking(literal.sign))]
         value: str | None = None
         if literal.kind == "aggregate":
             truth, total = self._aggregated(planned, bindings)
+            if self._is_unsourced(literal):
+                self.unsourced.add(literal.text(bindings))
             value = None if total is None else write_value(total)
         elif planned.assigns:
             value = computed(planned, bindings)
@@ -229,21 +238,12 @@ class Witness:
         result = evaluate(tree["result"], bindings)
         return UNDETERMINED if result is None else compare(tree["operator"], result, value), value
 
-    def is_renaming(self) -> bool:
-        """Whether a step, or a facts file at hand, gives some entity another name."""
-        if self._renaming is None:
-            self._renaming = self._is_stored("same_as/2") or any(
-                str(step["conclusion"]).startswith("same_as(")
-                for step in self.case.certificate["steps"]
-            )
-        return self._renaming
-
     def _first_name(self, term: str) -> str:
         """Give one name, first by text, that stands for all names of an entity.
 
         Where entities have other names, the names of everything that is counted must be shown.
         """
-        if term[0] != '"' or not (self.is_renaming() or self.covering("alias/2", (term, None))):
+        if term[0] != '"' or not (self.is_renaming or self.covering("alias/2", (term, None))):
             return term
         return min([term, *(str(row[1]) for row, _ in self.rows("alias/2", (term, None)))])
 
@@ -256,6 +256,8 @@ class Witness:
         if literal.kind == "absent":
             rows = self.rows(literal.sign, arguments(literal.tree, bindings))
             require(not rows, "COMPARISON", f"{text} fails: the witness has an answer")
+            lacking = self.is_lacking(literal.sign)
+            require(not lacking, "COMPARISON", f"{text} is undetermined: a source is absent")
             return
         planned = next(item for item in rule.plan(rule.variables) if item.literal is literal)
         truth, value = self._aggregated(planned, bindings)
@@ -282,7 +284,7 @@ class Witness:
             self._check_concluded(demand)
         for demand in self.demands:
             self._check_demand(demand)
-        demanded, renamed = {demand.sign for demand in self.demands}, self.is_renaming()
+        demanded, renamed = {demand.sign for demand in self.demands}, self.is_renaming
         for lookup in self.lookups:
             case.where = lookup.where
             carried = renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
@@ -323,14 +325,9 @@ class Witness:
 
     def _check_no_open_lookup(self) -> None:
         """Reject absences that rest on what is merely not in a knowledge base."""
-        waiting = [*self.closed_reads]
-        reached = set(waiting)
-        for call in waiting:  # grows meanwhile
-            fresh = [item for item in self._reads.get(call, ()) if item not in reached]
-            reached.update(fresh)
-            waiting += fresh
+        reads = {*reached(self.closed_reads, lambda call: self._reads.get(call, ()))}
         for lookup in self.lookups:
-            if lookup.basis == "knowledge" and (lookup.sign, lookup.pattern) in reached:
+            if lookup.basis == "knowledge" and (lookup.sign, lookup.pattern) in reads:
                 # Names and classes that a knowledge base does not have are no gap: see is_closed.
                 self.case.where = lookup.where
                 named = lookup.sign in ("same_as/2", "subclass_of/2")

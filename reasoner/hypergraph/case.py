@@ -59,6 +59,10 @@ class HypergraphSources:
         """A hypergraph declares nothing closed."""
         return False
 
+    def is_missing(self, label: str) -> bool:  # noqa: ARG002  # protocol
+        """A hypergraph declares nothing closed."""
+        return False
+
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002  # protocol
         """A hypergraph holds no passages to search."""
         return Candidates()

@@ -4,6 +4,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+import tantivy
 
 from kb.document import Document, decode
 from kb.knowledge_base import KnowledgeBase
@@ -118,6 +119,20 @@ def test_an_index_left_unfinished_is_built_anew(base: KnowledgeBase) -> None:
             assert found(again, "words") == ["First words."]
 
 
+def test_an_index_of_an_earlier_format_is_built_anew(base: KnowledgeBase) -> None:
+    admit(base, "First words.", "a.txt")
+    folder = base.directory / "projections" / "text"
+    folder.mkdir(parents=True)
+    earlier = tantivy.SchemaBuilder().add_text_field("title", stored=True).build()
+    writer = tantivy.Index(earlier, str(folder)).writer(15_000_000, 1)
+    writer.add_document(tantivy.Document(title="of another shape"))
+    writer.commit()
+    writer.wait_merging_threads()
+    (folder.parent / "text.revision").write_text(f"3 {base.revision}\n", encoding="utf-8")
+    assert found(base, "words") == ["First words."]
+    assert found(base, "shape") == []
+
+
 def test_a_title_that_the_query_names_comes_before_passages_full_of_its_words(
     base: KnowledgeBase,
 ) -> None:
@@ -155,6 +170,18 @@ def test_a_linked_search_finds_what_the_best_passage_names(base: KnowledgeBase) 
     linked = [hit.title for hit in base.search(question, 4, reach=Reach.LINKED)]
     assert linked[:2] == ["Red Dawn Rising", "Ann Lee (director)"]
     assert "Rome" in linked
+
+
+def test_a_linked_search_finds_what_is_said_of_a_name_under_another_title(
+    base: KnowledgeBase,
+) -> None:
+    admit(base, "# Signmark\n\nA rapper who was born in Finland.", "a.md")
+    for n, country in enumerate(("Austria", "France", "Finland", "Greece", "Spain")):
+        admit(base, f"# Coin {n}\n\nThe currency used in {country} before the euro.", f"{n}.md")
+    question = "What currency was used before the euro where Signmark is from?"
+    assert [hit.title for hit in base.search(question, 1, reach=Reach.NAMED)] == ["Signmark"]
+    linked = [hit.title for hit in base.search(question, 6, reach=Reach.LINKED)]
+    assert linked[:2] == ["Signmark", "Coin 2"]
 
 
 def test_a_linked_search_follows_no_passage_that_is_gone(base: KnowledgeBase) -> None:

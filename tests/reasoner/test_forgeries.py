@@ -138,6 +138,16 @@ def test_a_contradiction_in_the_facts_is_not_hidden() -> None:
     assert examine(certificate, real).rejection == "VERDICT_MISMATCH"
 
 
+def test_a_contradiction_in_the_facts_is_not_hidden_by_leaving_out_minimality() -> None:
+    policy = "functional(cover). ok(S) :- cover(S, V), V > 5."
+    facts = "cover(acme, 7)."
+    for real in (f"{facts} cover(acme, 3).", f"{facts} -ok(acme).", f"{facts} -cover(acme, 7)."):
+        certificate = moved(prove(policy, facts, "ok(acme)"), facts, real)
+        texts = sources_of(real).texts
+        report = verify_bytes(canonical_bytes(certificate), texts, minimality=False)
+        assert report.rejection == "VERDICT_MISMATCH"
+
+
 # Absence
 
 

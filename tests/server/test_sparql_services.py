@@ -1,4 +1,4 @@
-"""SERVICE over HTTP and on the command line: another server of ours, a bare Oxigraph, failures."""
+"""SERVICE over HTTP and on the command line, and warnings beside answers."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_command_asks_whom_the_settings_list(run: Run, tmp_path: Path) -> No
         query = f"SELECT * {{ SERVICE <{risks.iri}> {{ ?company ?p 'high' }} }}"
         arguments = ("sparql", "--kb", tmp_path / "kb", query)
         refused = run(*arguments)
-        assert (refused.code, refused.out) == (1, "")
+        assert (refused.code, refused.out) == (2, "")
         assert "settings list no endpoint" in refused.err
         assert risks.asked == []
         settings = tmp_path / "proofweave.toml"
@@ -89,6 +89,17 @@ def test_the_command_asks_whom_the_settings_list(run: Run, tmp_path: Path) -> No
     failed = run(*arguments, "--config", settings)
     assert failed.code == 1
     assert f"<{risks.iri}> cannot be asked" in failed.err
+
+
+def test_the_command_warns_of_a_dimension_that_nobody_has(run: Run, tmp_path: Path) -> None:
+    run("init", tmp_path / "kb")
+    found = run("sparql", "--kb", tmp_path / "kb", "ASK { ?s d:liability_covr ?o }", "--json")
+    assert found.json["boolean"] is False
+    (warning,) = found.err.splitlines()
+    assert warning.startswith("warning: no statement has the dimension liability_covr")
+    assert "liability_cover" in warning
+    right = run("sparql", "--kb", tmp_path / "kb", "ASK { ?s d:liability_cover ?o }", "--json")
+    assert (right.code, right.err) == (0, "")
 
 
 @pytest.mark.parametrize(
