@@ -155,8 +155,7 @@ def _values(
         size -= len(lines[-1])
         if size < 0:  # what is written may be longer than what came
             raise _TooMuch("bytes")
-    written = "\n".join(lines)
-    return len(lines), f"{{ VALUES ({' '.join(named)}) {{\n{written}\n}} }}"
+    return len(lines), f"{{ VALUES ({' '.join(named)}) {{ {' '.join(lines)} }} }}"
 
 
 def _written(term: object, blank: str, blanks: dict[str, int]) -> str:

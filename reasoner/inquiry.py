@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .atom import Atom, Constant, fold
 from .bodies import NotCovered
@@ -64,6 +64,16 @@ class Inquiry:
                 unsourced=self.unsourced,
             )
         return self._slices[atom]
+
+    def over(self, facts: FactBase, retracted: tuple[Atom, ...] = ()) -> Inquiry:
+        """Give the same inquiry over other facts, which leave `retracted` out besides."""
+        return replace(
+            self,
+            facts=facts,
+            retracted=(*self.retracted, *retracted),
+            _slices={},
+            _clauses={},
+        )
 
     @property
     def unsourced(self) -> Mapping[Signature, str]:
