@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from .atom import Atom, render_pattern
@@ -83,10 +83,12 @@ def decide(
     engine: str = "auto",
     budget: Budget = UNLIMITED,
     known: Collection[Signature] = (),
+    slicer: Callable[[FactBase], Callable[[Atom], Slice | None]] | None = None,
 ) -> Decision:
     """Decide a goal under a policy from facts, with a checked certificate.
 
-    `known` are predicates of the knowledge base of which nothing may be stated yet. Raises
+    `known` are predicates of the knowledge base of which nothing may be stated yet; `slicer` gives
+    slices from the facts that count, where it can without evaluating. Raises
     GoalRejected for an unknown predicate, PolicyRejected, the errors of engines, and
     SelfCheckFailed if our checker refuses our certificate.
     """
@@ -112,6 +114,7 @@ def decide(
         budget,
         retracted=tuple(item.atom for item in request.retractions),
         vocabulary=frozenset(known),
+        slicer=None if slicer is None else slicer(facts),
     )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)

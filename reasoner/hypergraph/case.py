@@ -25,6 +25,7 @@ from .decision import ClosedHypergraph, GoalDecision, GraphStep, check_goals, cl
 from .graph import Hypergraph, Unit
 from .reading import read_hypergraph
 from .rules import Rules, holds, one_line, rules_of
+from .slicing import GroundSlices
 from .spans import unit_spans
 from .supposition import assumed_atom, suppose
 
@@ -177,6 +178,7 @@ def certify_case(
         engine=engine,
         budget=budget,
         known=[("holds", 1), ("unit", 2), ("witnessed", 1)],
+        slicer=lambda facts: GroundSlices(case.policy, facts).slice,
     )
 
 
