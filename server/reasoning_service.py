@@ -71,8 +71,8 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         snapshot = knowledge.at(request.at)
         reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
-            decision = out_of_scope(reading, snapshot)
-            return pb.AskQuestionResponse(readings=[pb.Reading(decision=decision)])
+            abstained = out_of_scope(reading, snapshot)
+            return pb.AskQuestionResponse(readings=[pb.Reading(decision=abstained)])
         decision = answer_question(
             reading, snapshot, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
         )
