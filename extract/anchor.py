@@ -126,9 +126,11 @@ def lead_kind(doc: Doc, anchor: str, lead: Name | None, noun_kind: Mapping[str, 
     if _BORN.match(after):
         return "person"  # `Ann Hill (born 1950)` is no hill, nor of the kind of what she makes
     said: _Said | None = None
+    depth = 0
     for token in doc[start:sentence_end]:
-        if token.lower_ not in _BE:
-            continue
+        depth += token.text.count("(") - token.text.count(")")
+        if depth > 0 or token.lower_ not in _BE:
+            continue  # `Der Weg ("Life is a Road") is a film`
         for child in token.children:
             for word in (child, *child.conjuncts) if child.dep_ == "attr" else ():
                 kind = _noun_kind(doc, word.i, noun_kind)

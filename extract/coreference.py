@@ -132,14 +132,14 @@ def resolve(
             mention = None
             name = by_start.get(index)
             if name is not None:
+                if index > 0 and doc[index - 1].lower_ == "another":
+                    index = name.end  # a namesake, who has no name to be told by
+                    continue
                 is_lead = lead is not None and name.start == lead.start
                 if titled and kind == "person" and _means_person(doc, name, sentence, person_forms):
                     mention = Mention(name.start, name.end, anchor or "", Form.ALIAS, anchor_at)
                 else:
-                    other = index > 0 and doc[index - 1].lower_ == "another"
-                    mention = _resolve_name(
-                        name, state, None if other else anchor, forms, anchor_at, is_lead
-                    )
+                    mention = _resolve_name(name, state, anchor, forms, anchor_at, is_lead)
                 alias = _alias_after(doc, name, mention.entity)
                 if alias is not None:
                     aliases.append(alias)
@@ -214,7 +214,8 @@ def _means_person(doc: Doc, name: Name, sentence: Span, full: Sequence[Sequence[
     first = name.start == sentence.start
     words = _plain_words(name.text)
     subject = first or doc[name.start : name.end].root.dep_ in ("nsubj", "nsubjpass")
-    if first and words and any(words == form[-len(words) :] for form in full):
+    whole = first or (subject and len(words) > 1)
+    if whole and words and any(words == form[-len(words) :] for form in full):
         return True
     if name.start - sentence.start in (1, 2) and doc[sentence.start].lower_ == "born":
         return doc[name.start - 1].lower_ in ("born", "as")

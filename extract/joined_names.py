@@ -68,7 +68,11 @@ def is_month_in_name(doc: Doc, index: int, stop: int) -> bool:
         doc[index].text in _MONTHS_IN_NAMES
         and doc[index - 1].pos_ == "PROPN"
         and index + 1 < stop
-        and (is_capitalised(doc[index + 1]) or doc[index + 1].text in ("of", "von", "de"))
+        and (
+            is_capitalised(doc[index + 1])
+            or doc[index + 1].text in ("of", "von", "de")
+            or (doc[index].ent_type_ == "PERSON" and not doc[index + 1].text[0].isdigit())
+        )
     )
 
 

@@ -56,6 +56,7 @@ _OPENING_PARTICIPLES = frozenset({
     "Based", "Located", "Set", "Published", "Educated", "Raised", "Built", "Established", "Married",
     "Featuring", "Named", "Called", "Known", "Filmed", "Shot", "Adapted",
 })  # fmt: skip
+_NUMERAL_AND_STOP = re.compile(r"\s[IVX]+\.\Z")
 _ELIDED = re.compile(r"(?:[dlDL]|[dD]ell|[dD]all|[nN]ell|[aA]ll)['’][A-ZÀ-ÖØ-Þ]")
 _NO_START = frozenset({"PRON", "DET", "ADP", "SCONJ", "CCONJ", "AUX", "PART", "INTJ"})
 _FEW_START = frozenset({"ADV", "VERB", "ADJ", "NOUN"})
@@ -213,8 +214,11 @@ def _capitalised_name(
         start += 1
     if start == index and _glued(doc, index) and doc[index - 1].text.isdecimal():
         start -= 1  # the tokeniser parts `3M`
+    text = doc[start:end].text
+    if _NUMERAL_AND_STOP.search(text):
+        text = text[:-1]  # `Albert I.` at the end of a sentence
     place = end == start + 1 and doc[start].ent_type_ in ("GPE", "LOC", "FAC")
-    return Name(start, end, doc[start:end].text, is_place=place)
+    return Name(start, end, text, is_place=place)
 
 
 def _begins_name(token: Token) -> bool:

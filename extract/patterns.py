@@ -76,6 +76,7 @@ class _Rule:
     compiled: Phrase | Path | TextPattern
     unless: re.Pattern[str] | None
     not_before: re.Pattern[str] | None
+    opening: re.Pattern[str] | None
 
 
 class RelationPatterns:
@@ -97,8 +98,11 @@ class RelationPatterns:
         number = len(self._rules)
         unless = re.compile(pattern.unless, re.IGNORECASE) if pattern.unless else None
         before = re.compile(pattern.not_before, re.IGNORECASE) if pattern.not_before else None
+        opening = re.compile(pattern.opening, re.IGNORECASE) if pattern.opening else None
         dimension = pack.dimension_of[relation.dimension]
-        self._rules.append(_Rule(pack, relation, dimension, pattern, compiled, unless, before))
+        self._rules.append(
+            _Rule(pack, relation, dimension, pattern, compiled, unless, before, opening)
+        )
         if isinstance(compiled, TextPattern):
             self._always.append(number)
         else:
@@ -121,6 +125,7 @@ class RelationPatterns:
         """
         text = ReadText(doc, names, dates, resolved, notation=notation)
         sentences = _Sentences(text)
+        opening = next(doc.sents).text if resolved.titled and len(doc) else ""
         for sentence in doc.sents:
             span = slice(sentence.start, sentence.end)
             words = {*text.places.words[span], *text.places.lemmas[span]}
@@ -133,6 +138,8 @@ class RelationPatterns:
             for index in sorted(numbers):
                 rule = self._rules[index]
                 if rule.pattern.lead and not lead:
+                    continue
+                if rule.opening is not None and not rule.opening.search(opening):
                     continue
                 for finding in sentences.apply(rule, sentence):
                     place = (rule.dimension.name, finding.subject)

@@ -223,7 +223,12 @@ def load_model(name: str) -> Language:
     suffixes = compile_suffix_regex([*(nlp.Defaults.suffixes or ()), r"[(\[]", r"(?<=[a-zA-Z])/"])
     nlp.tokenizer.infix_finditer = infixes.finditer  # type: ignore[union-attr]
     nlp.tokenizer.suffix_search = suffixes.search  # type: ignore[union-attr]
-    for title in sorted(_TITLES):
+    nlp.tokenizer.rules = {  # type: ignore[union-attr]
+        word: how
+        for word, how in (nlp.tokenizer.rules or {}).items()  # type: ignore[union-attr]
+        if any(character.isalnum() for character in word) or not set(word) & set("()")
+    }  # brackets are brackets, and no faces
+    for title in sorted(_TITLES | {"Sr.", "Jr."}):
         nlp.tokenizer.add_special_case(title, [{"ORTH": title}])  # type: ignore[union-attr]
     nlp.add_pipe("proofweave_sentences", first=True)
     nlp.add_pipe("proofweave_dates", last=True)

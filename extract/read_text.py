@@ -95,6 +95,6 @@ def _bracketed(doc: Doc) -> frozenset[int]:
             depth -= 1
         if depth:
             inside.append(token.i)
-        if token.text == "(":
+        if token.text.startswith("("):
             depth += 1
     return frozenset(inside)

@@ -21,6 +21,7 @@ _LONGEST_AMOUNT = 8
 _MOST_MODIFIERS = 9
 _MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
 _NOT_A_PERSON = frozenset({"GPE", "LOC", "NORP", "DATE", "LANGUAGE"})
+_DIVISIONS = frozenset({"District", "Province", "County", "Region", "Department", "Governorate"})
 _HEADS_OF_NO_PERSON = frozenset({
     "airport", "area", "association", "band", "club", "college", "company", "corporation",
     "county", "department", "dynasty", "empire", "entertainment", "films", "foundation",
@@ -128,6 +129,7 @@ class Slots:
             passable = (
                 token.pos_ in _MODIFIER_TAGS
                 or token.text in self.nouns
+                or (token.pos_ == "VERB" and token.dep_ == "amod")
                 or token.text in ("-", "/", '"', "“", "„")
                 or (token.lower_ == "and" and at > index and self._joins_nouns(at, stop))
                 or (at > index and self.doc[at - 1].text == "-" and token.text[0].islower())
@@ -211,11 +213,14 @@ class Slots:
     def _stands_alone(self, start: int, end: int, is_noun: bool) -> bool:
         """Whether words that name a class are not part of a longer name (`New South Wales`).
 
-        An adjective may begin one: `American Western`.
+        An adjective may begin one: `American Western`; and `Central District of Botswana` ends in
+        what it is part of.
         """
         name = self.name_at.get(start)
         if name is None or (name.start >= start and name.end <= end):
             return True
+        if name.end == end and start - 2 > name.start and self.doc[start - 1].lower_ == "of":
+            return self.doc[start - 2].text in _DIVISIONS
         return not is_noun and name.start == start and not name.quoted
 
     def around(
@@ -258,7 +263,7 @@ class Slots:
             if at == index or at >= stop:
                 break
             spans = self.spans(dimension, at, stop)
-            if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
+            if not spans or self.doc[at].tag_ in ("NNS", "VBZ") or self.doc[at].pos_ == "VERB":
                 break
             if any(self.doc[i].lower_ in ("'s", "’s") for i in range(at, spans[0][0])):
                 break  # `Ann's son Tom and Jane's son Paul`

@@ -51,7 +51,7 @@ class Subjects:
         while index > 0 and depth:
             index -= 1
             depth += (self.doc[index].text == ")") - (self.doc[index].text == "(")
-        while index > 0 and (self.doc[index - 1].is_quote or self.doc[index - 1].is_space):
+        while index > 0 and (self.doc[index - 1].is_quote or self.doc[index - 1].text in "( "):
             index -= 1
         before = self.covering.get(index - 1)
         lead = self.resolved.lead_name
@@ -93,6 +93,8 @@ class Subjects:
         opens the sentence: in `X is a film directed by A and produced by B`, A produces nothing.
         """
         trigger = self.doc[start]
+        if trigger.dep_ in ("aux", "auxpass"):
+            trigger = trigger.head  # `was killed`
         is_noun = trigger.pos_ == "NOUN"
         if is_noun:
             first = self._coordinated(start, sentence)
@@ -292,6 +294,8 @@ class Subjects:
             return self.covering[noun.i]
         if reach == 0:
             return None
+        if noun.dep_ == "appos" and (named := self._apposed(noun)) is not None:
+            return named
         for child in noun.children:
             if (
                 child.dep_ in ("appos", "nmod")
@@ -310,6 +314,16 @@ class Subjects:
                 return self._governor(noun.head, reach - 1)
             return self._thing(noun.head, trigger, reach - 1)
         return None
+
+    def _apposed(self, noun: Token) -> Mention | None:
+        """Give the title in quotation marks that a noun stands beside: `"Dawn", a 1950 film`."""
+        index = noun.i - 1
+        while index > 0 and self.doc[index].pos_ in _BETWEEN:
+            index -= 1
+        if self.doc[index].text != "," or not self.doc[index - 1].is_quote:
+            return None
+        name = self.text.name_at.get(index - 2)
+        return self.mentions.get(name.start) if name is not None and name.quoted else None
 
     def _mention_of(self, token: Token) -> Mention | None:
         """Give the mention a noun phrase is or begins with."""

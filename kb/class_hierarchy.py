@@ -72,7 +72,7 @@ class Hierarchy:
 
 
 class HierarchyReader:
-    """Reads classes, or concepts, and their order; restrictions order nothing and are passed over.
+    """Reads classes, or concepts, and their order; restrictions order nothing (see `left_aside`).
 
     Holds triples by subject and predicate, and the pairs of classes in them.
     """
@@ -91,7 +91,7 @@ class HierarchyReader:
             self._read(triple)
         for pairs in (self.broader, self.disjoint, self.equivalent, self.allowed):
             for pair in list(pairs):
-                if any(_is_built_in(node) for node in pair):
+                if any(_is_built_in(node) or node.startswith("_:") for node in pair):
                     pairs.discard(pair)
                 else:
                     self.classes.update(pair)
@@ -108,6 +108,8 @@ class HierarchyReader:
                         self.disjoint.update(combinations(sorted(self._list(members.object)), 2))
             case p if p in _BROADER:
                 self.broader.update((subject, above) for above in self._above(triple))
+                if not _is_built_in(subject) and not subject.startswith("_:"):
+                    self.classes.add(subject)  # also below what has no name
             case p if p in _NARROWER:
                 self.broader.add((found, subject))
             case p if p == iri.OWL + "unionOf" and not subject.startswith("_:"):
@@ -157,7 +159,7 @@ class HierarchyReader:
         """
         classes = self.classes if below is None else self._below(below)
         chosen = self._representatives(classes)
-        labels = {node: self._label(node) for node in sorted(classes)}
+        labels = {node: self.label(node) for node in sorted(classes)}
         of_label: dict[str, str] = {}
         clashes: list[str] = []
         for node, label in labels.items():
@@ -214,11 +216,11 @@ class HierarchyReader:
             for node in pair:
                 neighbours[node] += 1
         return {
-            node: min(group, key=lambda other: (-neighbours[other], self._label(other), other))
+            node: min(group, key=lambda other: (-neighbours[other], self.label(other), other))
             for node, group in groups.items()
         }
 
-    def _label(self, node: str) -> str:
+    def label(self, node: str) -> str:
         """The preferred label of a class."""
         for predicate in (iri.SKOS + "prefLabel", iri.RDFS + "label"):
             found = self.about[node, predicate]
@@ -238,7 +240,7 @@ class HierarchyReader:
             for triple in self.about[node, iri.SKOS + predicate]
         }
         found |= {triple.object for triple in self.about[node, iri.RDFS + "label"]}
-        return found - {self._label(node)}
+        return found - {self.label(node)}
 
 
 def _is_built_in(node: str) -> bool:

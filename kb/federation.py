@@ -27,10 +27,12 @@ MOST_CLAUSES = 10
 class ServiceClause:
     """A SERVICE clause: where it stands in the text, and the query that it puts to its endpoint.
 
-    `variables` are those that it mentions, with their sign, in the order of mention.
+    Its group begins at `group`. `variables` are those that it mentions, with their sign, in the
+    order of mention.
     """
 
     start: int
+    group: int
     end: int
     endpoint: str
     silent: bool
@@ -81,14 +83,23 @@ def service_clauses(
     return tuple(clauses)
 
 
+def read_locally(text: str, clauses: Sequence[ServiceClause]) -> str:
+    """Give the query as if it asked nobody, all else in its place, to see if it can be read."""
+    for clause in clauses:
+        blank = "".join(c if c.isspace() else " " for c in text[clause.start : clause.group])
+        text = text[: clause.start] + blank + text[clause.group :]
+    return text
+
+
 def replace_clauses(
     text: str, clauses: Sequence[ServiceClause], replacements: Sequence[str]
 ) -> str:
-    """Put a group of VALUES in the place of each clause."""
+    """Put a group of VALUES in the place of each clause, on as many lines."""
     parts: list[str] = []
     last = 0
     for clause, replacement in zip(clauses, replacements, strict=True):
-        parts += [text[last : clause.start], replacement]
+        lines = text.count("\n", clause.start, clause.end)
+        parts += [text[last : clause.start], replacement, "\n" * lines]
         last = clause.end
     return "".join([*parts, text[last:]])
 
@@ -130,6 +141,7 @@ def _clause(
     mentioned = (token.text for token in inner if token.kind == "variable")
     return ServiceClause(
         found[place].start,
+        found[first].start,
         found[last].end,
         endpoint,
         silent,

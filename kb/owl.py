@@ -31,6 +31,7 @@ from .class_hierarchy import HierarchyReader
 from .class_iris import ClassIris
 from .dimension import Dimension, DimensionKind
 from .errors import DimensionRejected, KnowledgeError
+from .left_aside import LeftAside, left_aside
 from .rdf_terms import convert, read_triples, term_text
 from .statement import Entity, Modality, Polarity, Statement, TaxonClass
 
@@ -53,6 +54,14 @@ class Satisfiability:
 
     consistent: bool
     unsatisfiable: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTaxonomy:
+    """A dimension read from what others wrote, and what of that it cannot hold."""
+
+    dimension: Dimension
+    left_aside: tuple[LeftAside, ...]
 
 
 def export_dimensions(
@@ -142,20 +151,22 @@ def import_taxonomy(
     functional: bool = False,
     allowed_ambiguities: Iterable[tuple[str, str]] = (),
     languages: Sequence[str] = ("", "en"),
-) -> Dimension:
+) -> ImportedTaxonomy:
     """Read a class hierarchy (OWL) or concepts (SKOS) of others as one taxonomic dimension.
 
     Labels are taken in the first of `languages` that has one, else any, else from the IRI. `root`
     is put above classes that nothing is broader than; without it a missing root is a problem. What
     is imported elsewhere is not fetched. Raises DimensionRejected with every problem together.
     """
-    hierarchy = HierarchyReader(read_triples(content, media_type), languages).hierarchy()
-    hierarchy = hierarchy.naming_equivalents()
+    triples = read_triples(content, media_type)
+    reader = HierarchyReader(triples, languages)
+    hierarchy = reader.hierarchy().naming_equivalents()
     if root is not None:
         hierarchy = hierarchy.under(root)
-    return hierarchy.dimension(
+    dimension = hierarchy.dimension(
         name, functional=functional, allowed_ambiguities=tuple(allowed_ambiguities)
     )
+    return ImportedTaxonomy(dimension, left_aside(triples, reader.label))
 
 
 def check_satisfiability(

@@ -20,7 +20,8 @@ from .rdf_quads import META, TYPE, VERDICTS, pw
 from .sparql import Token, tokens
 
 _NEAREST = 3
-_NAMES_A_GRAPH = re.compile(r"(?:graph|from|named)\s*(?:<|[\w.-]*:)", re.IGNORECASE)
+_NAMES_A_GRAPH = re.compile(r"graph\s*(?:<|[\w.-]*:)")
+_SHORT = re.compile(r"\bd:([\w.%\\-]+)")
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -31,9 +32,7 @@ class QueryDoubts:
         self._store = store
         self._namespace = namespace
         self._dimensions = iri.dimension_iri(namespace, "")
-        self._named = re.compile(
-            rf"<{re.escape(self._dimensions)}([^<>\s]+)>|(?<![\w:.-])d:([\w.%\\-]+)"
-        )
+        self._named = re.compile(rf"<{re.escape(self._dimensions)}([^<>\s]+)>")
         self._known: set[str] = set()
         self._change = 0
 
@@ -46,13 +45,17 @@ class QueryDoubts:
         if change != self._change:
             self._change = change
             self._known.clear()
-        found = {one or other for one, other in self._named.findall(text)}
+        found = set(self._named.findall(text))
+        if "d:" in text:
+            found.update(_SHORT.findall(text))
+        lower = text.lower()
         if (
             found <= self._known
             and f"<{self._dimensions}>" not in text
             and not options.default_graphs
             and not options.named_graphs
-            and _NAMES_A_GRAPH.search(text) is None
+            and "from" not in lower
+            and _NAMES_A_GRAPH.search(lower) is None
         ):
             return ()
         self._known |= {name for name in found if self._is_known(self._dimensions + name)}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from . import vocabulary
 from .errors import FormatUnavailable, KnowledgeError, QueryOverBudget, QueryRejected
-from .federation import service_clauses
+from .federation import read_locally, service_clauses
 from .query_budget import DEFAULT_BUDGET, NO_OPTIONS, QueryBudget, QueryOptions, out_of_time
 from .service_pool import ServicePool
 from .sparql import negotiate, read_query
@@ -47,21 +46,7 @@ class QueryPool:
         media_type = negotiate(accept, traits.form)
         prefixes = vocabulary.prefixes(namespace) if traits.uses_service else {}
         clauses = service_clauses(text, traits, options.services, prefixes)
-        left = budget
-        if clauses:
-            began = time.monotonic()
-            text = self._services.resolve(
-                text,
-                clauses,
-                options.services,
-                namespace=namespace,
-                budget=budget,
-                deadline=began + budget.milliseconds / 1000,
-                warn=options.warn,
-            )
-            spent = int((time.monotonic() - began) * 1000)
-            left = replace(budget, milliseconds=budget.milliseconds - spent)
-        request = {
+        request: dict[str, object] = {
             "store": str(store),
             "namespace": namespace,
             "query": text,
@@ -70,17 +55,34 @@ class QueryPool:
             "orders": traits.orders,
             "default_graphs": list(options.default_graphs) or None,
             "named_graphs": list(options.named_graphs) or None,
-            "milliseconds": left.milliseconds,
+            "milliseconds": budget.milliseconds,
             "rows": budget.rows,
             "bytes": budget.bytes,
             "memory": budget.memory,
         }
-        return media_type, self._ask(request, budget, seconds=left.milliseconds / 1000)
+        deadline = time.monotonic() + budget.milliseconds / 1000
+        if clauses:
+            # what cannot be read is told before anybody is asked, and where it stands
+            checked = {**request, "query": read_locally(text, clauses), "only_read": True}
+            self._ask(checked, budget, deadline)
+            request["query"] = self._services.resolve(
+                text,
+                clauses,
+                options.services,
+                namespace=namespace,
+                budget=budget,
+                deadline=deadline,
+                warn=options.warn,
+            )
+        return media_type, self._ask(request, budget, deadline)
 
-    def _ask(self, request: dict[str, object], budget: QueryBudget, *, seconds: float) -> bytes:
+    def _ask(self, request: dict[str, object], budget: QueryBudget, deadline: float) -> bytes:
+        """Ask a worker; the wait for a free one is not taken from the time of the query."""
+        left = deadline - time.monotonic()
         try:
             with self._workers.place(budget.milliseconds / 1000):
-                reply, content = self._workers.ask(request, seconds=seconds)
+                timed = {**request, "milliseconds": max(int(left * 1000), 0)}
+                reply, content = self._workers.ask(timed, seconds=left)
         except LateError as late:
             raise out_of_time(budget) from late
         except EndedError as error:

@@ -41,6 +41,7 @@ LONGEST_REASON = 600
 MOST_REASONS = 10_000
 """Reasons that are told apart; refusals for further ones are counted together."""
 
+UNNAMED_CLASS = "subclass_of: a class without a name, such as a restriction, has no place in it"
 OTHER_REASONS = "other reasons"
 RECORDED = 1000
 """Refusals that the log keeps one by one; all are counted."""
@@ -132,6 +133,9 @@ def import_rdf(
                 continue
             if read.language and not _is_wanted(read.language, options.languages):
                 refusals.add(f"in the language {read.language}", read.line, read.object)
+                continue
+            if meaning == _SAME[iri.RDFS + "subClassOf"] and _has_no_name(read):
+                refusals.add(UNNAMED_CLASS, read.line, read.object)
                 continue
             try:
                 value = value_of(read, meaning.kind, meaning.unit, names, classes.get(meaning.name))
@@ -263,6 +267,10 @@ class _Predicates:
         kind = dimension.kind if dimension else self._mapping.kind
         unit = dimension.unit if dimension else None
         return ColumnMapping(meaning.name, meaning.kind or kind, meaning.unit or unit)
+
+
+def _has_no_name(read: Read) -> bool:
+    return read.subject.startswith("_:") or (not read.datatype and read.object.startswith("_:"))
 
 
 def _local_name(predicate: str) -> str | None:

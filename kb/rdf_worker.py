@@ -153,6 +153,8 @@ def _answer(store: ox.Store, request: dict[str, object]) -> bytes:
     elif defaults is None and named is not None:
         defaults = []
     text = str(request["query"])
+    if request.get("only_read"):
+        store = ox.Store()
     results = store.query(
         text,
         # only what the query may name: each costs the engine some time
@@ -161,6 +163,8 @@ def _answer(store: ox.Store, request: dict[str, object]) -> bytes:
         named_graphs=named,  # type: ignore[arg-type]  # holds named nodes only
         custom_functions=functions(namespace) if _FUNCTION.search(text) else None,
     )
+    if request.get("only_read"):
+        return b""
     if isinstance(results, ox.QueryBoolean):
         return results.serialize(format=_SOLUTIONS[media_type]) or b""
     if isinstance(results, ox.QueryTriples):

@@ -2,8 +2,8 @@
 
 The Python binding of Tantivy wraps what collects results, which switches its block-max pruning off:
 it scores every passage with any of the terms. So where the terms stand in many passages, only
-passages with one of the rarer terms are scored, by all terms. Among a million passages this reads
-a fraction of the postings, and the best twenty of 387 questions are the same.
+passages with one of the rarer terms are scored, by all terms; all of them only if those are fewer
+than asked for.
 
 Source: Turtle, Flood: Query Evaluation: Strategies and Optimizations (1995), 5.2: lists of terms
 that alone bring no passage among the best are only read for passages that others bring. There a
@@ -60,6 +60,8 @@ class Ranking:
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
+    common: int = COMMON
+    few: int = _FEW
 
     def has(self, field: str, text: str) -> bool:
         """Whether any passage has a term."""
@@ -74,9 +76,19 @@ class Ranking:
 
     def best(self, terms: Sequence[Term], limit: int, *, among: Sequence[Term] = ()) -> list[Found]:
         """Give the best passages, at most `limit`; those with a term `among`, if there are any."""
-        if (not terms and not among) or limit < 1:
+        terms, among = sorted(terms), sorted(among)
+        if not (terms or among) or limit < 1:
             return []
-        query = self._query(sorted(terms), sorted(among))
+        if among:
+            return self._found(self._required(among, terms), limit)
+        if sum(term.passages for term in terms) > self.few:
+            rare = sum(term.passages <= self.common for term in terms) or 1
+            found = self._found(self._required(terms[:rare], terms[rare:]), limit)
+            if len(found) == limit or rare == len(terms):
+                return found
+        return self._found(self._any(terms), limit)
+
+    def _found(self, query: tantivy.Query, limit: int) -> list[Found]:
         wanted = limit
         while True:  # as long as the cut falls among equal scores
             hits = self.searcher.search(query, limit=wanted + 1, count=False).hits
@@ -94,14 +106,6 @@ class Ranking:
             for (score, address), (source, start) in zip(hits, places, strict=True)
         ]
         return sorted(found, key=lambda each: each.rank)[:limit]
-
-    def _query(self, terms: Sequence[Term], among: Sequence[Term]) -> tantivy.Query:
-        if among:
-            return self._required(among, terms)
-        if sum(term.passages for term in terms) <= _FEW:
-            return self._any(terms)
-        rare = sum(term.passages <= COMMON for term in terms) or 1
-        return self._required(terms[:rare], terms[rare:])
 
     def _required(self, some: Sequence[Term], optional: Sequence[Term]) -> tantivy.Query:
         """Ask for passages with any of some terms, the others only adding to scores.

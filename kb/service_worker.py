@@ -82,7 +82,8 @@ def ask(request: Mapping[str, object]) -> tuple[int, str]:
         return _values(
             solutions,
             mentioned=frozenset(map(str, _list(request["variables"]))),
-            most=number(request["rows"]),
+            rows=number(request["rows"]),
+            size=number(request["bytes"]),
             # one name for one blank node of one answer, and for no other
             blank=f"{request['namespace']}genid/"
             + hashlib.sha256(str(request["endpoint"]).encode() + b"\n" + content).hexdigest()[:16],
@@ -139,7 +140,7 @@ def _fetch(endpoint: str, query: str, *, most: int) -> tuple[bytes, str]:
 
 
 def _values(
-    solutions: ox.QuerySolutions, *, mentioned: frozenset[str], most: int, blank: str
+    solutions: ox.QuerySolutions, *, mentioned: frozenset[str], rows: int, size: int, blank: str
 ) -> tuple[int, str]:
     named = [str(variable) for variable in solutions.variables]
     if not mentioned.issuperset(named) or len(set(named)) < len(named):
@@ -148,11 +149,13 @@ def _values(
     blanks: dict[str, int] = {}
     lines: list[str] = []
     for solution in solutions:
-        if len(lines) >= most:
+        if len(lines) >= rows:
             raise _TooMuch("rows")
         lines.append("(" + " ".join(_written(term, blank, blanks) for term in solution) + ")")
-    rows = "\n".join(lines)
-    return len(lines), f"{{ VALUES ({' '.join(named)}) {{\n{rows}\n}} }}"
+        size -= len(lines[-1])
+        if size < 0:  # what is written may be longer than what came
+            raise _TooMuch("bytes")
+    return len(lines), f"{{ VALUES ({' '.join(named)}) {{ {' '.join(lines)} }} }}"
 
 
 def _written(term: object, blank: str, blanks: dict[str, int]) -> str:

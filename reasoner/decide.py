@@ -90,7 +90,7 @@ def decide(
     GoalRejected for an unknown predicate, PolicyRejected, the errors of engines, and
     SelfCheckFailed if our checker refuses our certificate.
     """
-    _check_goal(request.goal, policy, facts, known)
+    check_goal(request.goal, policy, facts, known)
     for atom in request.assumptions:
         if atom.signature in COMPUTED:
             raise GoalRejected(f"{atom} cannot be assumed; {atom.predicate} is built in")
@@ -143,8 +143,8 @@ def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -
     return _checked(_Draft(conclusion, steps, Witness()), case)
 
 
-def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
-    """Refuse a predicate that neither rules nor facts nor the knowledge base have."""
+def check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
+    """Raise GoalRejected for a predicate that rules, facts and the knowledge base do not have."""
     signatures = {*facts.signatures(), *known, *COMPUTED}
     for clause in (*policy.clauses, *prelude().clauses):
         signatures.add(clause.head.signature)
@@ -291,8 +291,13 @@ class _Case:
         witness, cited = show_calls(
             self.inquiry, slices, steps, roots=roots, excluded=sides, contested=contested
         )
+        is_whole = positive.part.complete and negative.part.complete
         conclusion = self._conclusion(
-            Verdict.ABSTAINED, AbstentionCode.CONFLICT, open=requirements, refuted=refuted
+            Verdict.ABSTAINED,
+            AbstentionCode.CONFLICT,
+            open=requirements,
+            refuted=refuted,
+            complete=self.request.goal.is_ground or is_whole,
         )
         return _Draft(conclusion, steps, witness, cited)
 
@@ -303,7 +308,9 @@ class _Case:
         requirements = tuple(write_missing(inquiry, item) for item in missing)
         said = any(item.undetermined for item in missing)
         if part.possible and not said:
-            requirements = (*undetermined_requirements(part, inquiry.sources_below), *requirements)
+            clauses = [clause for group in inquiry.clauses().values() for clause in group]
+            undetermined = undetermined_requirements(part, clauses, inquiry.sources_below)
+            requirements = (*undetermined, *requirements)
         slices = list(search.slices)
         refuted, names = self._denied(negative, steps)
         slices += [inquiry.slice(call) for call in names]

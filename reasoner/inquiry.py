@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .atom import Atom, Constant, fold
 from .bodies import NotCovered
@@ -34,11 +34,22 @@ class Inquiry:
     budget: Budget
     retracted: tuple[Atom, ...] = ()
     vocabulary: frozenset[Signature] = frozenset()
+    _began: float = field(init=False)
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
     _unsourced: dict[Signature, str] | None = None
     _below: dict[Signature, tuple[str, ...]] = field(default_factory=dict)
     _own_clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._began = self.budget.start()
+
+    def is_late(self) -> bool:
+        """Whether the deadline of the budget has passed since the inquiry began."""
+        clock, milliseconds = self.budget.clock, self.budget.deadline_ms
+        if clock is None or milliseconds is None:
+            return False
+        return clock() >= self._began + milliseconds / 1000
 
     def slice(self, atom: Atom) -> Slice:
         """Evaluate an atom as a goal; one value excludes another only of the goal in question."""
@@ -53,6 +64,16 @@ class Inquiry:
                 unsourced=self.unsourced,
             )
         return self._slices[atom]
+
+    def over(self, facts: FactBase, retracted: tuple[Atom, ...] = ()) -> Inquiry:
+        """Give the same inquiry over other facts, which leave `retracted` out besides."""
+        return replace(
+            self,
+            facts=facts,
+            retracted=(*self.retracted, *retracted),
+            _slices={},
+            _clauses={},
+        )
 
     @property
     def unsourced(self) -> Mapping[Signature, str]:

@@ -120,8 +120,8 @@ def verify_stored(
             if base.is_erased(digest):
                 message = f"the source {source.get('title')!r} has been erased"
                 return Report(False, "ERASED", f"sources/{digest}", message)
-        for statement_id, quoted, start, end in sorted(quoted_places(data)):
-            if base.is_evidence_erased(statement_id, quoted, start, end):
+        for statement_id, digest, start, end in sorted(quoted_places(data)):
+            if base.is_evidence_erased(statement_id, digest, start, end):
                 message = f"what [{start}, {end}) of the source stated has been erased"
                 return Report(False, "ERASED", f"statements/{statement_id}", message)
     return report

@@ -13,7 +13,7 @@ from proofweave.v1 import reasoning_pb2 as pb
 
 from kb.knowledge_base import KnowledgeBase
 from reasoner.evaluate import Budget
-from reasoner.lint import check_policy
+from reasoner.sources import facts_file_sources
 from reasoner.verify import Report, read_folder, verify_bytes
 
 from .certificates import quoted_sources, stored_texts, verify_stored
@@ -23,11 +23,10 @@ from .export.table import EXPORTERS
 from .graph_contrasts import contrast_graph, explain_graph_why_not
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .leaves import stream_leaves
-from .policies import read_policy, run_policy_tests
+from .policies import check_text, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
 from .standpoints import compare_verdicts
-from .status import problem_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
 from .versions import VERSIONS
@@ -132,13 +131,15 @@ def supports_of_files(
     return stream_supports(request, ground, budget=budget, limits=settings.limits)
 
 
-def check_file(text: str, name: str) -> tuple[policy_pb2.Policy, list[common_pb2.Problem]]:
-    """Read a policy and give its warnings.
+def check_file(
+    text: str, name: str, facts: tuple[str, str] | None = None
+) -> tuple[policy_pb2.Policy, list[common_pb2.Problem]]:
+    """Read a policy and give its warnings; `facts`, name and text, say which predicates there are.
 
-    Raises PolicyRejected with every error.
+    Raises PolicyRejected with every finding of the policy, or of the facts.
     """
-    policy = read_policy(text, name)
-    warnings = [problem_of(found, "POLICY_WARNING", file=name) for found in check_policy(policy)]
+    known = None if facts is None else facts_file_sources(facts)[0].signatures()
+    policy, warnings = check_text(text, name, known=known)
     return policy_message(policy, with_text=False), warnings
 
 

@@ -71,8 +71,8 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         snapshot = knowledge.at(request.at)
         reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
-            abstained = out_of_scope(reading, snapshot)
-            return pb.AskQuestionResponse(readings=[pb.Reading(decision=abstained)])
+            outside = out_of_scope(reading, snapshot)
+            return pb.AskQuestionResponse(readings=[pb.Reading(decision=outside)])
         decision = answer_question(
             reading, snapshot, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
         )

@@ -10,6 +10,7 @@ from proofweave.v1 import reasoning_pb2 as pb
 from reasoner.abduction import Optimality
 from reasoner.atom import Atom
 from reasoner.compiled_slice import Leaf, compile_slice
+from reasoner.decide import check_goal
 from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget, evaluate
 from reasoner.policy import parse_atom
@@ -65,6 +66,7 @@ def stream_supports(
     Facts that every request has (its date, where a statement stands) are not listed.
     """
     goal = ground_goal(request.goal.goal)
+    check_goal(goal, ground.policy, ground.supposed_facts(), ground.known)
     expired = expiry(budget)
     part = slice_of(goal, ground, budget)
     program, names = compile_slice(part)

@@ -9,7 +9,6 @@ from .format import Json, reject, require
 from .language import Unreadable, write
 from .policy import PolicyText, built_in_rule, read_policy
 from .rules import (
-    ANONYMOUS,
     IDENTITY,
     PRELUDE_SHA256,
     VALUE_RULES,
@@ -19,6 +18,7 @@ from .rules import (
     complement,
     read_atom,
     write_call,
+    written,
 )
 from .sources import FACTS_DECODER, FactsFile, Texts, digest_of, plain_atom
 from .values import in_form, read_day, write_text
@@ -111,6 +111,16 @@ class Case:
         index = self._by_constant[sign]
         return [rules[place] for place in sorted(index.get("", []) + index.get(first, []))]
 
+    def proof_of(self, *answers: Json) -> list[Json]:
+        """Give the steps that answers rest on, the last first."""
+        needed, found = {answer["step"] for answer in answers}, list[Json]()
+        last = max((int(name[1:]) for name in needed), default=0)
+        for step in reversed(self.certificate["steps"][:last]):
+            if step["id"] in needed:  # premises come before
+                needed.update(step["premises"])
+                found.append(step)
+        return found
+
     @property
     def opposite(self) -> str:
         """The signature of the strong negation of the goal."""
@@ -126,16 +136,14 @@ class Case:
             self.where = f"policies/{index}"
             self._check_policy(record)
         self.where = "policies"
-        if digests != sorted(set(digests)):
-            reject("NOT_CANONICAL", "policies are not sorted by digest, or repeated")
-        if expected is not None:
-            for digest in {expected} - set(digests):
-                reject("POLICY_MISMATCH", f"no policy has the digest {digest}")
-            for digest in set(digests) - {expected, PRELUDE_SHA256}:
-                reject("POLICY_MISMATCH", f"the policy {digest} is not expected")
-            self.checked.append("the policy is the expected one")
-        else:
+        in_order = digests == sorted(set(digests))
+        require(in_order, "NOT_CANONICAL", "policies are not sorted by digest, or repeated")
+        if expected is None:
             self.not_given.append("the digest of the expected policy")
+        else:
+            same = {expected} <= {*digests} <= {expected, PRELUDE_SHA256}
+            require(same, "POLICY_MISMATCH", f"they are {', '.join(digests)}, expected {expected}")
+            self.checked.append("the policy is the expected one")
         for name, record in self.certificate["rules"].items():
             self.where = f"rules/{name}"
             self._check_rule(name, record)
@@ -180,9 +188,7 @@ class Case:
         """Read the goal and compare it with the expected one, up to names of variables."""
         self.where, goal = "goal", self.certificate["goal"]
         self.goal_sign, self.goal, tree = read_atom(goal, "GOAL_MISMATCH")
-        names = [item.get("variable", "") for item in tree["arguments"]]
-        written = write(tree, {name: "_" for name in names if ANONYMOUS.match(name)})
-        require(written == goal, "NOT_CANONICAL", f"the canonical form is {written}")
+        require(written(tree) == goal, "NOT_CANONICAL", f"the canonical form is {written(tree)}")
         self.goal_tree, self.is_ground = tree, None not in self.goal
         if expected is None:
             self.not_given.append("the text of the expected goal")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from .arithmetic import same_name
 from .calls import Call
 from .case import Case
 from .format import CODES, Json, reject, require
 from .rules import Arguments, agrees, complement, match, write_call
-from .values import TRUE, compare, value_of
+from .values import FALSE, TRUE, compare, value_of
+from .walk import Rows, reached
 from .witness import Witness
 
 
@@ -43,6 +47,8 @@ def check_verdict(case: Case, witness: Witness) -> None:
         _check_abstention(case, witness, code)
     cut = certificate["complete"] or not case.is_ground or code == "BUDGET"
     require(cut, "VERDICT_MISMATCH", "it says that something was cut, and nothing was")
+    case.where = "answers"
+    _check_uncontested(case)
 
 
 def _require_proof(case: Case, answer: Json, rejection: str) -> None:
@@ -131,6 +137,57 @@ def _check_contested(case: Case) -> None:
             holds = True
             case.trust_disjoint(str(row[-1]), str(other_row[-1]))
         require(holds, "OPEN_MISMATCH", "the two sides do not contradict each other")
+
+
+def _check_uncontested(case: Case) -> None:
+    """Reject a proof with an atom that facts files, which are at hand, contradict."""
+    files = [file.rows for file in case.facts_files.values()]
+    denied = {complement(sign) for rows in files for sign in rows.by_sign}
+    functional = set[str]().union(*(policy.functional for policy in case.policies))
+    names = functional | {sign.rpartition("/")[0] for sign in denied}
+    if any(policy.precedence for policy in case.policies):
+        return
+    for step in case.proof_of(*case.certificate["answers"]):
+        atom, is_leaf = step["conclusion"], "rule" not in step
+        if step["id"] not in case.atoms or atom.partition("(")[0] not in names:
+            continue
+        sign, row = case.ground(atom)
+        if sign in denied and any(rows.matching(complement(sign), row) for rows in files):
+            reject("VERDICT_MISMATCH", f"a fact denies {atom}, which the proof uses")
+        is_one = is_leaf and sign.endswith("/2") and sign[:-2] in functional
+        call = (row[0], None) if is_one else ()
+        for _, other in (pair for rows in files if is_one for pair in rows.matching(sign, call)):
+            values = value_of(str(row[1])), value_of(str(other))
+            is_other = not same_name(*values) and compare("=", *values) == FALSE
+            if is_other and _told_apart(files, row[1], other):
+                reject("VERDICT_MISMATCH", f"{sign} has two values beside {atom}")
+
+
+def _told_apart(files: Sequence[Rows], left: str | None, right: str | None) -> bool:
+    """Whether the facts files at hand let two values of one dimension exclude each other."""
+    pairs = [pair for rows in files for pair in rows.of("same_as/2")]
+    names = _graph([*pairs, *((other, one) for one, other in pairs)])
+    classes = [pair for rows in files for pair in rows.of("subclass_of/2")]
+    broader, narrower = _graph(classes), _graph((high, low) for low, high in classes)
+    if right in _reached(left, names) or _reached(left, narrower) & _reached(right, narrower):
+        return False
+    if not {left, right}.isdisjoint([*broader, *narrower]):
+        return bool(_reached(left, broader) & _reached(right, broader))
+    return True
+
+
+Graph = dict[str | None, list[str | None]]
+
+
+def _graph(pairs: Iterable[Arguments]) -> Graph:
+    found: Graph = {}
+    for start, end in pairs:
+        found.setdefault(start, []).append(end)
+    return found
+
+
+def _reached(start: str | None, graph: Graph) -> set[str | None]:
+    return set(reached([start], lambda item: graph.get(item, ())))
 
 
 # ---------------------------------------------------------------- use

@@ -266,11 +266,15 @@ class Reader:
 
 def name_anonymous(tree: Any, numbers: Iterator[int]) -> None:
     """Name each `_` below `_1`, `_2`, ..., in the order in which the reader lays trees out."""
-    if isinstance(tree, dict) and tree.get("variable") == "":
-        tree["variable"] = f"_{next(numbers)}"
-    elif isinstance(tree, (dict, list)):
-        for part in tree.values() if isinstance(tree, dict) else tree:
-            name_anonymous(part, numbers)
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if part.get("variable") == "":
+                part["variable"] = f"_{next(numbers)}"
+            part = [*part.values()]
+        if isinstance(part, list):
+            waiting += reversed(part)
 
 
 # ---------------------------------------------------------------- writing

@@ -10,15 +10,15 @@ from .sources import FACTS_DECODER, TABLE_ENDINGS, TABLE_TYPES, Table, is_named
 from .values import write_text
 from .witness import Witness
 
-_COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2": "identity"}
+_COMPUTED = {"request": "valid_on/1", "provenance": "stated_in/2", "identity": "same_name/2"}
 
 
 def check_lookup(case: Case, witness: Witness, lookup: Call) -> None:
     """Hold the answers of a lookup against what it is said to rest on."""
     rows, case.where = lookup.rows, lookup.where
     expected: set[Arguments] | None = None
-    if lookup.basis in _COMPUTED.values() and _COMPUTED.get(lookup.sign) != lookup.basis:
-        reject("LOOKUP_MISMATCH", f"{lookup.sign} is not computed")
+    is_computed = _COMPUTED.get(lookup.basis, lookup.sign) == lookup.sign
+    require(is_computed, "LOOKUP_MISMATCH", f"{lookup.sign} is not computed")
     match lookup.basis:
         case "facts":
             expected = _facts(case, lookup)

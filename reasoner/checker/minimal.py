@@ -8,13 +8,11 @@ only follow what the alternatives of each step share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from .arithmetic import same_name
 from .case import Case
-from .format import Rejected, reject, require
-from .rules import Arguments, Bindings, Ground, Planned, arguments, complement
-from .values import FALSE, compare, value_of
+from .format import Rejected, require
+from .rules import Arguments, Bindings, Ground, Planned, arguments
 from .walk import Answers, Outcomes, Rows, Task, reached, walk
 from .witness import Witness, tasks_of
 
@@ -23,26 +21,16 @@ _MOST_WORK = 5_000_000
 
 def check_minimality(case: Case, witness: Witness) -> None:
     """Show for each answer that without any one of its leaves it would not follow."""
-    steps, answers = case.certificate["steps"], case.certificate["answers"]
+    answers = case.certificate["answers"]
     is_cut, case.where = False, "answers"
     for answer in answers:
-        needed, leaves = {answer["step"]}, dict[str, list[Ground]]()
-        proved: dict[str, bool] = {}
-        for step in reversed(steps[: int(answer["step"][1:])]):  # premises come before
-            if step["id"] not in needed:
-                continue
-            needed.update(step["premises"])
-            if step["id"] not in case.atoms:
-                continue
-            conclusion, is_leaf = step["conclusion"], "rule" not in step
-            proved[conclusion] = is_leaf
-            if is_leaf:
-                unit = step["statement"] if step["kind"] == "stated" else conclusion
-                leaves.setdefault(unit, []).append(case.ground(conclusion))
-        if not any(policy.precedence for policy in case.policies):
-            _check_uncontested(case, proved.items())
+        leaves = dict[str, list[Ground]]()
+        for step in case.proof_of(answer):
+            if "rule" not in step and step["id"] in case.atoms:
+                unit = step["statement"] if step["kind"] == "stated" else step["conclusion"]
+                leaves.setdefault(unit, []).append(case.ground(step["conclusion"]))
         goal = case.ground(answer["atom"])
-        search = Derivation(case, witness, leaves, 200_000 + 40 * len(steps))
+        search = Derivation(case, witness, leaves, 200_000 + 40 * len(case.certificate["steps"]))
         spare = search.spare_leaf(goal)
         require(spare is None, "NOT_MINIMAL", f"{answer['atom']} follows without {spare} as well")
         is_cut = is_cut or search.is_cut
@@ -50,50 +38,6 @@ def check_minimality(case: Case, witness: Witness) -> None:
         case.not_given.append("minimality: its check was cut, the proof is too large")
     elif answers:
         case.checked.append("each answer needs every leaf of its proof")
-
-
-def _check_uncontested(case: Case, atoms: Iterable[tuple[str, bool]]) -> None:
-    """Reject a proof with an atom that facts files, which are at hand, contradict."""
-    files = [file.rows for file in case.facts_files.values()]
-    denied = {complement(sign) for rows in files for sign in rows.by_sign}
-    for atom, is_leaf in atoms:
-        sign, row = case.ground(atom)
-        if sign in denied and any(rows.matching(complement(sign), row) for rows in files):
-            reject("VERDICT_MISMATCH", f"a fact denies {atom}, which the proof uses")
-        if not (is_leaf and sign.endswith("/2") and case.is_functional(sign[:-2])):
-            continue
-        for _, other in (pair for rows in files for pair in rows.matching(sign, (row[0], None))):
-            values = value_of(str(row[1])), value_of(str(other))
-            is_other = not same_name(*values) and compare("=", *values) == FALSE
-            if is_other and _told_apart(files, row[1], other):
-                reject("VERDICT_MISMATCH", f"{sign} has two values beside {atom}")
-
-
-def _told_apart(files: Sequence[Rows], left: str | None, right: str | None) -> bool:
-    """Whether the facts files at hand let two values of one dimension exclude each other."""
-    pairs = [pair for rows in files for pair in rows.of("same_as/2")]
-    names = _graph([*pairs, *((other, one) for one, other in pairs)])
-    classes = [pair for rows in files for pair in rows.of("subclass_of/2")]
-    broader, narrower = _graph(classes), _graph((high, low) for low, high in classes)
-    if right in _reached(left, names) or _reached(left, narrower) & _reached(right, narrower):
-        return False
-    if not {left, right}.isdisjoint([*broader, *narrower]):
-        return bool(_reached(left, broader) & _reached(right, broader))
-    return True
-
-
-Graph = dict[str | None, list[str | None]]
-
-
-def _graph(pairs: Iterable[Arguments]) -> Graph:
-    found: Graph = {}
-    for start, end in pairs:
-        found.setdefault(start, []).append(end)
-    return found
-
-
-def _reached(start: str | None, graph: Graph) -> set[str | None]:
-    return set(reached([start], lambda item: graph.get(item, ())))
 
 
 class Derivation:

@@ -21,6 +21,7 @@ from .rules import (
     names_in,
     read_atom,
     signature,
+    written,
 )
 from .sources import digest_of
 from .walk import Answers, Outcomes, Task, walk
@@ -58,6 +59,7 @@ def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
     atom = item["atom"]
     absent = atom.removeprefix("not ")
     sign, row, tree = read_atom(absent, "OPEN_MISMATCH")
+    require(written(tree) == absent, "NOT_CANONICAL", f"the canonical form is {written(tree)}")
     if item["code"] == "CONFLICT":
         require((sign, row) in witness.masked, "OPEN_MISMATCH", f"{atom} is not contested")
         return
@@ -136,7 +138,11 @@ class Refusal:
             return
         shown = [rule.called(d.pattern) for d in self.witness.demands if d.sign == rule.sign]
         asked = [match(tree, self.pattern, {}) for tree in outer if signature(tree) == self.sign]
-        asked += [{} for tree in self.inner if signature(tree) == self.sign]
+        names = set().union(*map(names_in, outer))  # others are local to an aggregate
+        for tree in self.inner:
+            found = match(tree, self.pattern, {}) if signature(tree) == self.sign else None
+            if found is not None:
+                asked.append({name: found[name] for name in names & found.keys()})
         for starts, self.is_general in ((shown, False), (asked, True)):
             tasks = [Task(rule, ("", ()), rule.plan(s), 0, s) for s in starts if s is not None]
             for _ in walk(tasks, self._read, self._test):
@@ -165,15 +171,21 @@ class Refusal:
         decides = self._may_refuse(task, sign)
         # Stated in another kind of document, of another class, or what no rule concludes of it.
         decides = decides or any(sign == "stated_by/4" and args[0] in row for _, row in task.read)
-        if self.is_found or self.budget < 0:
-            self.is_partial, self.is_unseen = True, self.is_unseen or self.budget < 0 or decides
-            return []
-        if self.witness.covering(sign, args) is None:
-            self.is_partial, self.is_unseen = True, self.is_unseen or decides
-            return [(args, True)]
-        rows = [pair for pair in self.witness.rows(sign, args) if pair[1]]
-        self.budget -= len(rows)
-        self.is_found = self.is_found or (not rows and decides)
+        is_over = self.is_found or self.budget < 0
+        if is_over or self.witness.covering(sign, args) is None:
+            self.is_partial = True
+            self.is_unseen |= decides or self.budget < 0
+            return [] if is_over else [(args, True)]
+        literal = task.plan[task.at].literal
+        answers = [row for row, sure in self.witness.rows(sign, args) if sure]
+        self.budget -= len(answers)
+        # A variable that is open twice has one value.
+        rows = [
+            (row, True) for row in answers if match(literal.tree, row, task.bindings) is not None
+        ]
+        self.is_found |= decides and not rows
+        if self.is_general and decides and literal.names & self.rule.head_names:
+            self.is_unseen = True  # a call that binds more may have no row
         return rows or [(args, True)]
 
     def _test(self, planned: Planned, bindings: Bindings) -> Outcomes:
@@ -182,18 +194,19 @@ class Refusal:
         conditions = [part.tree for part in literal.conditions if part.sign]
         atoms = (self.rule.head, *conditions, *self._reading(literal.names))
         concerns, unbound = self._concerns(atoms, bindings), [(bindings, True)]
-        if self.is_general and is_test and literal.names & self.rule.head_names:
-            self.is_unseen = self.is_unseen or concerns
-        if not (literal.names | planned.shared) - {planned.assigns} <= bindings.keys():
-            self.is_unseen = self.is_unseen or (self.is_partial and concerns)
+        names = literal.names | planned.shared
+        if self.is_general and is_test and names & self.rule.head_names:
+            self.is_unseen |= concerns
+        if not names - {planned.assigns} <= bindings.keys():
+            self.is_unseen |= self.is_partial and concerns
             return unbound
         try:
             outcomes = list(self.witness.test(planned, bindings))
         except Rejected:  # it reads calls that are not there
-            self.is_unseen = self.is_unseen or (is_test and concerns)
+            self.is_unseen |= is_test and concerns
             return unbound
         holds = any(sure for _, sure in outcomes)
         if planned.assigns and holds:
             return outcomes
-        self.is_found = self.is_found or (is_test and not holds and concerns)
+        self.is_found |= is_test and not holds and concerns
         return unbound

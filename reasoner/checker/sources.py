@@ -24,6 +24,7 @@ FACTS_DECODER = "facts/1"
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")
 TABLE_ENDINGS = (".csv", ".tsv")
 Span = tuple[int, int]
+Record = Mapping[str, str]
 
 
 def digest_of(data: str | bytes) -> str:
@@ -70,10 +71,9 @@ class FactsFile(NamedTuple):
         if not retracted:
             return self
         rows = Rows()
-        for sign, known in self.rows.by_sign.items():
-            for row in known:
-                if (sign, row) not in retracted:
-                    rows.add(sign, row)
+        for sign, row in self.places.values():
+            if (sign, row) not in retracted:
+                rows.add(sign, row)
         return FactsFile(rows, self.places)
 
 
@@ -115,9 +115,8 @@ class Table:
 
     def __init__(self, text: str, media_type: str = "text/csv") -> None:
         line = text.lstrip("\n").partition("\n")[0]
-        by_tab = media_type == "text/tab-separated-values"
-        self._text = text
-        self._delimiter = "\t" if by_tab else max((",", ";", "\t", "|"), key=line.count)
+        guess = max((",", ";", "\t", "|"), key=line.count)
+        self._text, self._delimiter = text, "\t" if media_type == TABLE_TYPES[1] else guess
         filled = (row for row in table_rows(text, self._delimiter) if any(row[2]))
         _, end, cells = next(filled, (0, 0, []))
         self._body = end + 1
@@ -201,17 +200,13 @@ def table_rows(
 
 def is_row_start(text: str, delimiter: str, position: int) -> bool:
     """Whether a row of a table begins there: on a new line that no quotation reaches over."""
-    if position == 0:
-        return bool(text)
-    if position >= len(text) or text[position - 1] != "\n":
-        return False
-    return delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0
+    is_line = position < len(text) and text[max(position - 1, 0) : position] in ("", "\n")
+    return is_line and (delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0)
 
 
 def _column_name(header: str) -> str:
-    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
-        return header
-    return re.sub(r"[\W_]+", "_", header.lower()).strip("_")
+    is_name = re.fullmatch(r"[a-z][A-Za-z0-9_]*", header)
+    return header if is_name else re.sub(r"[\W_]+", "_", header.lower()).strip("_")
 
 
 def is_named(title: str, label: str) -> bool:
@@ -240,25 +235,25 @@ class Texts:
     ) -> None:
         self.texts, self.tables, self.originals = texts, tables or {}, originals or {}
         self._undecoded = undecoded or {}
-        self._digest_of = functools.cache(digest_of)
+        self._checked: set[str] = set()
         self._read_facts = functools.cache(read_facts)
         self.table = functools.cache(Table)
 
-    def text(self, source: str, record: Mapping[str, str]) -> str:
+    def text(self, source: str, record: Record) -> str:
         """Give the text of a source, which must have its digest."""
         digest, where = record["text_sha256"], f"sources/{source}"
         text = self.texts.get(digest)
         if text is None:
-            message = f"no text with the digest {digest}"
-            if source in self._undecoded:
-                found = f"{self._undecoded[source]} is there, but {record['decoder']} is not"
-                message += f": {found} decoded by the checker; expected the decoded text"
+            name, message = self._undecoded.get(source), f"no text with the digest {digest}"
+            if name is not None:
+                message += f": {name} is there, but {record['decoder']} is not decoded here"
             raise Rejected("SOURCE_MISSING", message, where)
-        if self._digest_of(text) != digest:
+        if digest not in self._checked and digest_of(text) != digest:
             raise Rejected("SOURCE_MISMATCH", "the text has another digest", where)
+        self._checked.add(digest)
         return text
 
-    def facts(self, source: str, record: Mapping[str, str]) -> FactsFile:
+    def facts(self, source: str, record: Record) -> FactsFile:
         """Read a facts file again, whole."""
         return self._read_facts(self.text(source, record), source)
 
@@ -298,14 +293,14 @@ def decoded(data: bytes, decoder: str) -> str | None:
         if name == "passages-json":
             items = json.loads(text)
             items = items if isinstance(items, list) else [items]
-            parts = [normalized(f"{item['title']}\n{item['text']}") + "\n\n" for item in items]
-            return "".join(parts)
+            parts = (normalized(f"{item['title']}\n{item['text']}") for item in items)
+            return "".join(f"{part}\n\n" for part in parts)
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError):
         return None
     return _HIDDEN_MARKDOWN.sub("\n\n", text) if name == "markdown" else text
 
 
-def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
+def read_folder(path: Path, sources: Mapping[str, Record]) -> Texts:
     """Take texts from a folder with original files, or decoded texts under any name.
 
     Every file is hashed; names do not matter. Originals win only through their own digest.
@@ -319,19 +314,16 @@ def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
         except OSError:
             continue  # a source that is needed will be missed
         digest = digest_of(data)
-        endings = [item.lower() for item in file.suffixes if item.lower() != ".gz"]
-        ending = endings[-1] if endings else ""
-        if digest in sources:
-            text = _original(file.name, data, ending, digest, sources[digest])
-            if text is None:
-                undecoded[digest] = file.name
-            else:
-                is_source = ending in (".md", ".markdown") and sources[digest][
-                    "decoder"
-                ].startswith("text/")
-                hidden = _HIDDEN_MARKDOWN.finditer(text) if is_source else ()
-                originals[digest] = [item.span() for item in hidden]
-                found[sources[digest]["text_sha256"]] = text
+        ending = Path(file.name.lower().removesuffix(".gz")).suffix
+        record = sources.get(digest)
+        text = None if record is None else _original(file.name, data, ending, digest, record)
+        if record is not None and text is None:
+            undecoded[digest] = file.name
+        elif record is not None and text is not None:
+            is_source = ending in (".md", ".markdown") and record["decoder"].startswith("text/")
+            hidden = _HIDDEN_MARKDOWN.finditer(text) if is_source else ()
+            originals[digest] = [item.span() for item in hidden]
+            found[record["text_sha256"]] = text
         if digest in wanted - found.keys():
             try:
                 found[digest] = data.decode()
@@ -343,9 +335,7 @@ def read_folder(path: Path, sources: Mapping[str, Mapping[str, str]]) -> Texts:
     return Texts(found, tables, originals, undecoded)
 
 
-def _original(
-    name: str, data: bytes, ending: str, digest: str, record: Mapping[str, str]
-) -> str | None:
+def _original(name: str, data: bytes, ending: str, digest: str, record: Record) -> str | None:
     """Decode an original as the certificate says; None if the checker does not know how."""
     decoder, message = record["decoder"].partition("/")[0], ""
     text = decoded(data, decoder)

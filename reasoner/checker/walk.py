@@ -104,13 +104,14 @@ def walk(
 
 def reached(starts: Iterable[Item], following: Callable[[Item], Iterable[Item]]) -> list[Item]:
     """Give what can be reached in any number of steps, nearest first."""
-    found = dict.fromkeys(starts)
-    waiting = [*found]
-    for item in waiting:  # grows meanwhile
-        fresh = [other for other in following(item) if other not in found]
-        found.update(dict.fromkeys(fresh))
-        waiting += fresh
-    return [*found]
+    found = [*starts]
+    known = set(found)
+    for item in found:  # grows meanwhile
+        for other in following(item):
+            if other not in known:
+                known.add(other)
+                found.append(other)
+    return found
 
 
 # ---------------------------------------------------------------- comparisons

@@ -230,6 +230,24 @@ def test_a_clause_that_names_no_listed_endpoint_is_refused_before_any_socket(
         assert bank.asked == []
 
 
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("SELECT * {\n SERVICE <URL> {\n ?x ?y ?z }\n ?a ?b }", "4:"),
+        ("SELECT * {\n SERVICE <URL>\n {\n ?x ?y }\n ?a ?b ?c }", "[45]:"),
+        ("SELECT * {\n SERVICE <URL> { ?x x:y ?z } }", "2:"),
+        ("SELECT * { SERVICE <URL> { ?x ?y ?z } } LIMT 2", "1:"),
+    ],
+)
+def test_a_query_that_cannot_be_read_asks_nobody_and_is_told_where(
+    projection: RdfProjection, query: str, place: str
+) -> None:
+    with listening(oxigraph(BANKS)) as bank:
+        with pytest.raises(QueryRejected, match=f"cannot be read: error at {place}"):
+            ask(projection, query.replace("URL", bank.iri), bank.iri)
+        assert bank.asked == []
+
+
 def value(kind: str, text: str) -> bytes:
     return rows({"x": {"type": kind, "value": text}})
 
@@ -330,6 +348,18 @@ def test_rows_of_endpoints_are_counted_over_all_clauses(projection: RdfProjectio
         two = f"SELECT * {{ {clause.format(1)} {clause.format(2)} }}".replace("URL", bank.iri)
         with pytest.raises(QueryOverBudget, match="more rows"):
             ask(projection, two, bank.iri)
+
+
+def test_an_answer_that_grows_when_it_is_written_ends_at_the_budget_of_bytes(
+    projection: RdfProjection,
+) -> None:
+    nodes = rows(*[{"x": {"type": "bnode", "value": f"b{n}"}} for n in range(900)])
+    with listening(fixed(nodes)) as bad:
+        query = f"SELECT ?x {{ SERVICE <{bad.iri}> {{ ?x ?y ?z }} }}"
+        assert len(ask(projection, query, bad.iri)) == 900
+        budget = replace(projection.budget, bytes=len(nodes) + 1000)
+        with pytest.raises(QueryOverBudget, match="more bytes"):
+            ask(projection, query, bad.iri, budget=budget)
 
 
 @pytest.mark.parametrize("drip", ["body", "headers"])

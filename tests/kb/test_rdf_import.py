@@ -19,7 +19,7 @@ from kb.document import decode
 from kb.errors import MappingRejected
 from kb.knowledge_base import KnowledgeBase
 from kb.quantity import parse_date, parse_quantity
-from kb.rdf_import import RdfOptions, RdfReport, import_rdf
+from kb.rdf_import import UNNAMED_CLASS, RdfOptions, RdfReport, import_rdf
 from kb.rdf_pieces import LONGEST_PIECE, LONGEST_QUOTE, BrokenPiece
 from kb.rdf_reading import ANNOTATION, SPOKEN_OF, Read, read_rdf
 from kb.statement import Entity, Statement, TaxonClass, Text, Value
@@ -440,6 +440,21 @@ def test_terms_of_owl_and_skos_have_names_here(base: KnowledgeBase) -> None:
         "text/csv",
     )
     assert body == b"true"
+
+
+def test_a_class_without_a_name_is_above_none(base: KnowledgeBase) -> None:
+    text = (
+        f"{PREFIXES}@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "f:Pump rdfs:subClassOf f:Machine , [ owl:onProperty p:part ; owl:hasValue f:Wheel ] .\n"
+        "[ owl:onProperty p:part ] rdfs:subClassOf f:Machine .\n"
+    )
+    report = imported(base, text)
+    assert {(dimension, value) for _, dimension, value in stated(base)} == {
+        ("subclass_of", TaxonClass("http://films.example/Machine"))
+    }
+    (refusal,) = (each for each in report.refused if each.reason == UNNAMED_CLASS)
+    assert (refusal.count, refusal.lines) == (2, (6, 7))
 
 
 def test_languages_are_chosen_by_their_range(base: KnowledgeBase) -> None:

@@ -4,6 +4,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+import tantivy
 
 from kb.document import Document, decode
 from kb.knowledge_base import KnowledgeBase
@@ -118,6 +119,20 @@ def test_an_index_left_unfinished_is_built_anew(base: KnowledgeBase) -> None:
             assert found(again, "words") == ["First words."]
 
 
+def test_an_index_of_an_earlier_format_is_built_anew(base: KnowledgeBase) -> None:
+    admit(base, "First words.", "a.txt")
+    folder = base.directory / "projections" / "text"
+    folder.mkdir(parents=True)
+    earlier = tantivy.SchemaBuilder().add_text_field("title", stored=True).build()
+    writer = tantivy.Index(earlier, str(folder)).writer(15_000_000, 1)
+    writer.add_document(tantivy.Document(title="of another shape"))
+    writer.commit()
+    writer.wait_merging_threads()
+    (folder.parent / "text.revision").write_text(f"3 {base.revision}\n", encoding="utf-8")
+    assert found(base, "words") == ["First words."]
+    assert found(base, "shape") == []
+
+
 def test_a_title_that_the_query_names_comes_before_passages_full_of_its_words(
     base: KnowledgeBase,
 ) -> None:
@@ -126,6 +141,16 @@ def test_a_title_that_the_query_names_comes_before_passages_full_of_its_words(
     admit(base, "# Ann Lee (poet)\n\nA poet of the north who wrote of rivers and hills.", "b.md")
     for query in ("When was Ann Lee born?", "What did ANN LEE write?", "Ann Lee (poet)"):
         assert base.search(query, 1)[0].title == "Ann Lee (poet)", query
+
+
+def test_a_title_that_many_passages_share_brings_none_of_them_before_what_fits(
+    base: KnowledgeBase,
+) -> None:
+    ships = "\n\n".join(f"# Iris (number {n})\n\nA ship." for n in range(40))
+    admit(base, ships, "ships.md")
+    admit(base, "\n\n".join(f"# Town {n}\n\nA town." for n in range(260)), "towns.md")
+    admit(base, "# Flowers\n\nAn iris opens its violet petals at noon in May.", "b.md")
+    assert base.search("Which violet petals has an Iris?", 1)[0].title == "Flowers"
 
 
 def test_a_name_inside_a_longer_name_is_not_named(base: KnowledgeBase) -> None:
@@ -155,6 +180,20 @@ def test_a_linked_search_finds_what_the_best_passage_names(base: KnowledgeBase) 
     linked = [hit.title for hit in base.search(question, 4, reach=Reach.LINKED)]
     assert linked[:2] == ["Red Dawn Rising", "Ann Lee (director)"]
     assert "Rome" in linked
+
+
+def test_a_linked_search_finds_what_is_said_of_a_name_under_another_title(
+    base: KnowledgeBase,
+) -> None:
+    admit(base, "# Signmark\n\nA rapper who was born in Land7.", "a.md")
+    for n in range(30):  # the seventh has a word more, and so comes last by the question alone
+        more = " Rare." if n == 7 else ""
+        text = f"# Coin {n}\n\nThe currency used in Land{n} before the euro.{more}"
+        admit(base, text, f"{n}.md")
+    question = "What currency was used before the euro where Signmark is from?"
+    assert [hit.title for hit in base.search(question, 1, reach=Reach.NAMED)] == ["Signmark"]
+    linked = [hit.title for hit in base.search(question, 6, reach=Reach.LINKED)]
+    assert linked[:2] == ["Signmark", "Coin 7"]
 
 
 def test_a_linked_search_follows_no_passage_that_is_gone(base: KnowledgeBase) -> None:

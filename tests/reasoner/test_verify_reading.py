@@ -134,7 +134,9 @@ def test_comments_between_facts_and_in_them_are_read_as_the_parser_reads_them(
 def test_comments_and_metadata_of_policies_are_read_as_the_parser_reads_them(
     data: st.DataObject,
 ) -> None:
-    keys = st.sampled_from(["cite: A 1", 'says: "it \\u00e4"', "cite: 'it''s'", "says:  two  words"])
+    keys = st.sampled_from(
+        ["cite: A 1", 'says: "it \\u00e4"', "cite: 'it''s'", "says:  two  words"]
+    )
     blocks = [
         [f"rule: r{number}", *data.draw(st.lists(keys, unique_by=lambda key: key[:4], max_size=2))]
         for number in range(2)

@@ -187,6 +187,28 @@ def test_what_is_exported_is_imported_again(
     assert run("show", "kind", "--kb", kb, "--json")[1] == before
 
 
+def test_what_an_import_cannot_keep_is_told(kb: Path, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "machines.ttl"
+    file.write_text(
+        "@prefix : <http://x.example/o#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ":Pump a owl:Class ; rdfs:subClassOf :Machine , [ a owl:Restriction ;\n"
+        "  owl:onProperty :hasPart ; owl:someValuesFrom :Wheel ] .\n"
+    )
+    arguments = ("import", file, "--name", "machine", "--kb", kb)
+    assert run(*arguments, "--dry-run").out.splitlines() == [
+        "would define machine: taxonomic, 2 classes, Machine above all",
+        "  not kept     1  subclass of a restriction on hasPart (someValuesFrom) (of Pump)",
+    ]
+    assert run(*arguments, "--json").json["not_kept"] == [
+        {
+            "reason": "subclass of a restriction on hasPart (someValuesFrom)",
+            "count": 1,
+            "classes": ["Pump"],
+        }
+    ]
+
+
 PLANETS = """\
 :thing a owl:Class . :mercury rdfs:subClassOf :thing . :inner rdfs:subClassOf :mercury .
 """
@@ -281,7 +303,7 @@ def test_units_and_classes_are_listed(kb: Path, run: Run) -> None:
     _, out, _ = run("show", "liability_cover", "--kb", kb)
     assert "  unit: EUR; other units are converted where that is exact\n" in out
     code, _, err = run("show", "kinds", "--kb", kb)
-    assert (code, "nearest: kind" in err) == (1, True)
+    assert (code, "nearest: kind" in err) == (2, True)
     code, _, err = run("check", "kinds", "wrong", "--kb", kb)
     assert (code, "'kinds'; nearest: kind" in err, "'wrong'" in err) == (2, True, True)
 

@@ -225,7 +225,7 @@ def test_the_commands_list_and_remove(
     assert (code, dry["dry_run"], dry["fallen_count"]) == (0, True, 1)
     code, done = run("retract", "statement", statement["id"])
     assert (code, done["fallen"]) == (0, dry["fallen"])
-    assert run("statement", "get", statement["id"])[0] == 1
+    assert run("statement", "get", statement["id"])[0] == 2
     code, then = run("statement", "get", statement["id"], "--at", str(dry["revision"]))
     assert (code, then["id"]) == (0, statement["id"])
     assert run("statement", "get", statement["id"], "--at", "99999")[0] == 2
@@ -241,7 +241,7 @@ def test_the_commands_list_and_remove(
     code, documents = run("document", "list")
     assert "audit.md" not in {d["file_name"] for d in documents["documents"]}
     assert run("retract", "document", "certificates.md")[0] == 0
-    assert run("retract", "run", "nobody/1")[0] == 1
+    assert run("retract", "run", "nobody/1")[0] == 2
     assert run("retract", "span", "small-insurance.md", "0", "30")[0] == 0
 
 

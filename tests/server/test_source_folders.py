@@ -129,7 +129,7 @@ def test_the_text_of_a_file_that_needs_a_library_is_given_beside_it(
     (folder / "report.pdf").write_bytes(pdf)
     rejection, said = same_report(run, proof, folder)
     assert rejection == "SOURCE_MISSING"
-    assert "report.pdf is there, but pdf/1 is not decoded by the checker" in said
+    assert "report.pdf is there, but pdf/1 is not decoded here" in said
     text = decode(ORIGINALS["plain.txt"], name="plain.txt").text
     (folder / "report.pdf.txt").write_bytes(text.encode())
     rejection, said = same_report(run, proof, folder)
