@@ -72,6 +72,11 @@ _THING = frozenset({"it", "its", "itself"})
 _ALIAS_OPEN = re.compile(
     r"\(\s*(?P<cue>(?:(?:hereinafter|hereafter|the|in short|short|referred to as)\W+)*)[\"“„'‘]"
 )
+_ADDRESSES = frozenset({
+    "Sir", "Lord", "Lady", "Dame", "Saint", "St", "Mr.", "Mrs.", "Ms.", "Dr.", "Mr", "Mrs", "Ms",
+    "Dr", "Miss", "Prince", "Princess", "King", "Queen", "Duke", "Duchess", "Emperor", "Empress",
+})  # fmt: skip
+_MATES = frozenset({"wife", "husband", "consort", "spouse", "mistress", "widow", "widower"})
 _LINKS = frozenset({"and", "by", "with", "of", "through", ",", "("})
 
 
@@ -80,6 +85,7 @@ class _State:
     """Reading state: entities by name met so far, and the last subject of a sentence."""
 
     names: MutableMapping[str, str]
+    surnames: dict[str, str] = field(default_factory=dict)
     subject: str | None = None
     subject_at: int = 0
     gender: dict[str, str] = field(default_factory=dict)
@@ -106,6 +112,7 @@ def resolve(
     lead = lead_name(doc, names, anchor)
     forms = anchor_forms(anchor, lead)
     kind = lead_kind(doc, anchor, lead, noun_kind) if anchor is not None else None
+    person_forms = [_plain_words(name) for name, full in forms.items() if full]
     if titled and kind is None:
         kind = "person"
     if anchor is not None and (gender := lead_gender(doc)) is not None:
@@ -125,8 +132,14 @@ def resolve(
             mention = None
             name = by_start.get(index)
             if name is not None:
+                if index > 0 and doc[index - 1].lower_ == "another":
+                    index = name.end  # a namesake, who has no name to be told by
+                    continue
                 is_lead = lead is not None and name.start == lead.start
-                mention = _resolve_name(name, state, anchor, forms, anchor_at, is_lead)
+                if titled and kind == "person" and _means_person(doc, name, sentence, person_forms):
+                    mention = Mention(name.start, name.end, anchor or "", Form.ALIAS, anchor_at)
+                else:
+                    mention = _resolve_name(name, state, anchor, forms, anchor_at, is_lead)
                 alias = _alias_after(doc, name, mention.entity)
                 if alias is not None:
                     aliases.append(alias)
@@ -134,7 +147,7 @@ def resolve(
             else:
                 token = doc[index]
                 mention = _resolve_possessive(token, mentions, state, anchor)
-                if mention is None:
+                if mention is None and not _is_unclear(token, mentions, anchor):
                     mention = _resolve_pronoun(token, state, anchor, kind, anchor_at)
                 if mention is None:
                     mention = _resolve_description(
@@ -167,16 +180,59 @@ def _resolve_name(
         if full is False and _part_means_anchor(name, state):
             return Mention(name.start, name.end, anchor, Form.ALIAS, anchor_at)
     entity = state.names.get(name.text) or state.names.get(_without_rank(name.text))
+    if entity is None and not name.is_place:
+        entity = state.surnames.get(name.text)
     if entity is None:
         entity = name.text
         state.names.setdefault(_without_rank(name.text), entity)
         state.names[name.text] = entity
         words = name.text.split()
         if len(words) > 1 and not name.quoted:
-            state.names.setdefault(words[-1], entity)
+            if words[0][0].isupper() or words[0][0].isdigit():  # not `ibn Ali`
+                state.surnames.setdefault(words[-1], entity)
+            numbered = name.text.split(" of ")[0]
+            if set(numbered.split()[-1]) <= set("IVX"):  # `Thomas II` is `Thomas II of Savoy`
+                state.names.setdefault(numbered, entity)
         return Mention(name.start, name.end, entity, Form.NAME, name.start)
     form = Form.NAME if entity == name.text else Form.ALIAS
     return Mention(name.start, name.end, entity, form, name.start)
+
+
+def _plain_words(name: str) -> list[str]:
+    """Give the words of a name without forms of address and what a comma parts from it."""
+    return [word for word in name.split(",")[0].split() if word not in _ADDRESSES]
+
+
+def _means_person(doc: Doc, name: Name, sentence: Span, full: Sequence[Sequence[str]]) -> bool:
+    """Whether a name means the person that a titled passage is about.
+
+    Where a later sentence opens with it, so does the surname, for relatives go by given names, or
+    several words of the full name in their order; and so does a name behind `Born`.
+    """
+    if name.quoted or sentence.start == 0:
+        return False
+    first = name.start == sentence.start
+    words = _plain_words(name.text)
+    subject = first or doc[name.start : name.end].root.dep_ in ("nsubj", "nsubjpass")
+    whole = first or (subject and len(words) > 1)
+    if whole and words and any(words == form[-len(words) :] for form in full):
+        return True
+    if name.start - sentence.start in (1, 2) and doc[sentence.start].lower_ == "born":
+        return doc[name.start - 1].lower_ in ("born", "as")
+    if len(words) < 2 or "," in name.text or not subject:
+        return False
+    return any(
+        words[0] == form[0]
+        and _in_order(words, form)
+        and all(word in words for word in form if set(word) <= set("IVX"))
+        for form in full
+        if form
+    )
+
+
+def _in_order(words: Sequence[str], form: Sequence[str]) -> bool:
+    rest = iter(form)
+    return all(word in rest for word in words)
 
 
 def _without_rank(name: str) -> str:
@@ -189,7 +245,7 @@ def _without_rank(name: str) -> str:
 
 def _part_means_anchor(name: Name, state: _State) -> bool:
     """A part of the anchor's name means the anchor unless another name met since ends with it."""
-    return name.text not in state.names and not name.quoted
+    return name.text not in state.names and name.text not in state.surnames and not name.quoted
 
 
 def _alias_after(doc: Doc, name: Name, entity: str) -> Alias | None:
@@ -251,10 +307,7 @@ def _resolve_possessive(
     """Resolve `his` in `son of John and his wife`, `by John with his wife`: the name before it."""
     if token.tag_ != "PRP$" or token.lower_ not in _PERSON or not mentions or token.is_sent_start:
         return None
-    before = mentions[-1]
-    index = token.i - 1
-    while index >= before.end and token.doc[index].lower_ in _LINKS:
-        index -= 1
+    before, index = _name_before(token, mentions)
     if index != before.end - 1 or before.end == token.i or before.entity == anchor:
         return None
     if before.form is not Form.NAME or state.gender.get(before.entity, "") not in (
@@ -266,6 +319,33 @@ def _resolve_possessive(
     if same and token.doc[before.start - 1].lower_ not in ("of", "to"):
         return None
     return Mention(token.i, token.i + 1, before.entity, Form.PRONOUN, before.start)
+
+
+def _name_before(token: Token, mentions: Sequence[Mention]) -> tuple[Mention, int]:
+    """Give the last mention before a pronoun, brackets apart, and the last token between."""
+    at, index = len(mentions) - 1, token.i - 1
+    while True:
+        while index >= mentions[at].end and token.doc[index].lower_ in _LINKS:
+            index -= 1
+        if index < mentions[at].end or token.doc[index].text != ")":
+            return mentions[at], index
+        while index > 0 and token.doc[index].text != "(":
+            index -= 1
+        while at > 0 and mentions[at].start >= index:
+            at -= 1
+
+
+def _is_unclear(token: Token, mentions: Sequence[Mention], anchor: str | None) -> bool:
+    """Whether `his` in `Tom and his wife Ann` may mean the name before it as well as the title."""
+    if token.tag_ != "PRP$" or not mentions or token.doc[token.i - 1].lower_ not in ("and", "by"):
+        return False
+    for word in token.doc[token.i + 1 : token.i + 4]:
+        if word.lower_ in _MATES:
+            break
+    else:
+        return False
+    before, index = _name_before(token, mentions)
+    return index == before.end - 1 and before.form is Form.NAME and before.entity != anchor
 
 
 def _resolve_description(
@@ -286,9 +366,16 @@ def _resolve_description(
     if described is None or noun.dep_ in ("compound", "amod", "nmod"):
         return None
     following = doc[index + 2] if index + 2 < len(doc) else None
-    if following is not None and (following.lower_ == "of" or index + 2 in named):
-        return None  # `the son of ..`, `the actor Peter Lyle`
+    if following is not None and (
+        following.lower_ == "of"
+        or index + 2 in named
+        or (following.is_quote and index + 3 in named)
+    ):
+        return None  # `the son of ..`, `the actor Peter Lyle`, `the song "Dawn"`
     if anchor is not None and kind == described:
+        opening = next(iter(doc.sents))
+        if kind == "person" and all(token.lower_ != noun.lower_ for token in opening):
+            return None  # `the pilot` of somebody who is not said to be one
         return Mention(index, index + 2, anchor, Form.DESCRIPTION, anchor_at)
     if anchor is None and state.subject is not None and described == "organization":
         return Mention(index, index + 2, state.subject, Form.DESCRIPTION, state.subject_at)

@@ -44,7 +44,8 @@ class Pattern:
     """One way to say a relation; `file` and one-based `line` are where it stands.
 
     `unless` rejects a match whose text it finds, `not_before` one whose value it finds to follow;
-    `lead` restricts the pattern to the first sentence of a titled passage.
+    `lead` restricts the pattern to the first sentence of a titled passage, `opening` to passages
+    in whose first sentence that expression is found.
     """
 
     kind: PatternKind
@@ -55,6 +56,7 @@ class Pattern:
     unless: str | None = None
     not_before: str | None = None
     lead: bool = False
+    opening: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

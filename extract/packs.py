@@ -42,7 +42,7 @@ _RELATION_KEYS = {
     "relation", "about", "labels", "phrases", "texts", "paths", "examples", "validity", "lists",
     "heading", "letterhead", "as_written",
 }  # fmt: skip
-_PATTERN_KEYS = {"pattern", "subject", "unless", "not_before", "lead"}
+_PATTERN_KEYS = {"pattern", "subject", "unless", "not_before", "lead", "opening"}
 _PATTERN_LISTS = {
     "texts": PatternKind.TEXT,
     "phrases": PatternKind.PHRASE,
@@ -303,14 +303,14 @@ def _read_pattern(
 ) -> tuple[Pattern, ...]:
     default = SubjectSource.DOCUMENT if about_document else SubjectSource.GOVERNOR
     sources = {source.value: source for source in SubjectSource}
-    unless, before, lead, subject, text_node = None, None, False, default, node
+    unless, before, opening, lead, subject, text_node = None, None, None, False, default, node
     if node.is_mapping():
         fields = node.fields(_PATTERN_KEYS, required={"pattern"})
         text_node = fields.get("pattern") or node
         unless, before = fields.text("unless") or None, fields.text("not_before") or None
-        lead = fields.flag("lead", default=False)
+        lead, opening = fields.flag("lead", default=False), fields.text("opening") or None
         subject = sources.get(fields.choice("subject", sources, default.value), default)
-        for key, expression in (("unless", unless), ("not_before", before)):
+        for key, expression in (("unless", unless), ("not_before", before), ("opening", opening)):
             try:
                 re.compile(expression or "")
             except re.error as error:
@@ -318,7 +318,15 @@ def _read_pattern(
     if node.is_mapping() and text_node is node:
         return ()
     pattern = Pattern(
-        kind, text_node.text(), subject, _file_name(node), text_node.line, unless, before, lead
+        kind,
+        text_node.text(),
+        subject,
+        _file_name(node),
+        text_node.line,
+        unless=unless,
+        not_before=before,
+        lead=lead,
+        opening=opening,
     )
     try:
         compile_pattern(pattern)

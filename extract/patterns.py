@@ -76,6 +76,7 @@ class _Rule:
     compiled: Phrase | Path | TextPattern
     unless: re.Pattern[str] | None
     not_before: re.Pattern[str] | None
+    opening: re.Pattern[str] | None
 
 
 class RelationPatterns:
@@ -97,8 +98,11 @@ class RelationPatterns:
         number = len(self._rules)
         unless = re.compile(pattern.unless, re.IGNORECASE) if pattern.unless else None
         before = re.compile(pattern.not_before, re.IGNORECASE) if pattern.not_before else None
+        opening = re.compile(pattern.opening, re.IGNORECASE) if pattern.opening else None
         dimension = pack.dimension_of[relation.dimension]
-        self._rules.append(_Rule(pack, relation, dimension, pattern, compiled, unless, before))
+        self._rules.append(
+            _Rule(pack, relation, dimension, pattern, compiled, unless, before, opening)
+        )
         if isinstance(compiled, TextPattern):
             self._always.append(number)
         else:
@@ -121,6 +125,7 @@ class RelationPatterns:
         """
         text = ReadText(doc, names, dates, resolved, notation=notation)
         sentences = _Sentences(text)
+        opening = next(doc.sents).text if resolved.titled and len(doc) else ""
         for sentence in doc.sents:
             span = slice(sentence.start, sentence.end)
             words = {*text.places.words[span], *text.places.lemmas[span]}
@@ -133,6 +138,8 @@ class RelationPatterns:
             for index in sorted(numbers):
                 rule = self._rules[index]
                 if rule.pattern.lead and not lead:
+                    continue
+                if rule.opening is not None and not rule.opening.search(opening):
                     continue
                 for finding in sentences.apply(rule, sentence):
                     place = (rule.dimension.name, finding.subject)
@@ -168,6 +175,8 @@ class _Sentences:
                 self.doc[match.start : max(match.end, match.value[1])].text
             ):
                 continue
+            if isinstance(rule.compiled, Phrase) and self._leaves_brackets(match):
+                continue
             subject = match.subject
             mention: Mention | None = None
             if rule.relation.about_document and subject is None:
@@ -191,6 +200,15 @@ class _Sentences:
                 finding = self._finding(rule, sentence, match, span, name, mention)
                 if finding is not None:
                     yield finding
+
+    def _leaves_brackets(self, match: Match) -> bool:
+        """Whether a match begins in brackets and ends behind them, where other things are said."""
+        depth = 0
+        for token in self.doc[match.start : max(match.end, match.value[1])]:
+            depth += (token.text == "(") - (token.text == ")")
+            if depth < 0:
+                return True
+        return False
 
     def _allowed_spans(self, rule: _Rule, index: int, stop: int) -> list[tuple[int, int]]:
         """Give the value spans at a token that what follows does not rule out."""
@@ -249,7 +267,9 @@ class _Sentences:
             return None
         value = (span.start, span.end)
         if rule.dimension.kind is DimensionKind.ENTITY:
-            spans = self.slots.spans(rule.dimension, span.start, span.end)
+            name = self.text.names.get(span.start)
+            stop = min(max(span.end, name.end if name is not None else 0), sentence.end)
+            spans = self.slots.spans(rule.dimension, span.start, stop)
             if not spans:
                 return None
             value = spans[0]

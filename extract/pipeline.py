@@ -34,7 +34,24 @@ _ABBREVIATIONS = frozenset({
 })  # fmt: skip
 
 _TITLES = frozenset(
-    {"Mr.", "Mrs.", "Ms.", "Dr.", "Hon.", "Rev.", "St.", "Capt.", "Col.", "Gen.", "Lt."}
+    {
+        "Mr.",
+        "Mrs.",
+        "Ms.",
+        "Dr.",
+        "Hon.",
+        "Rev.",
+        "St.",
+        "Capt.",
+        "Col.",
+        "Gen.",
+        "Lt.",
+        "Maj.",
+        "Sgt.",
+        "Adm.",
+        "Prof.",
+        "Rt.",
+    }
 )
 
 
@@ -203,9 +220,16 @@ def load_model(name: str) -> Language:
         ) from error
     split = [r"(?<=\w)[(\[]", r"[)\]](?=\w)", r"(?<=[a-zA-Z])/(?=[a-zA-Z])", r"(?<=\d)[–—](?=\w)"]
     infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), *split])
-    suffixes = compile_suffix_regex([*(nlp.Defaults.suffixes or ()), r"[(\[]"])
+    suffixes = compile_suffix_regex([*(nlp.Defaults.suffixes or ()), r"[(\[]", r"(?<=[a-zA-Z])/"])
     nlp.tokenizer.infix_finditer = infixes.finditer  # type: ignore[union-attr]
     nlp.tokenizer.suffix_search = suffixes.search  # type: ignore[union-attr]
+    nlp.tokenizer.rules = {  # type: ignore[union-attr]
+        word: how
+        for word, how in (nlp.tokenizer.rules or {}).items()  # type: ignore[union-attr]
+        if any(character.isalnum() for character in word) or not set(word) & set("()")
+    }  # brackets are brackets, and no faces
+    for title in sorted(_TITLES | {"Sr.", "Jr."}):
+        nlp.tokenizer.add_special_case(title, [{"ORTH": title}])  # type: ignore[union-attr]
     nlp.add_pipe("proofweave_sentences", first=True)
     nlp.add_pipe("proofweave_dates", last=True)
     nlp.add_pipe("proofweave_names", last=True)
@@ -227,7 +251,7 @@ def mark_sentences(doc: Doc) -> Doc:
             depth = 0
         elif (
             depth
-            or token.idx < title_end
+            or token.idx <= title_end
             or before.text[-1].isalnum()
             or (token.text[0].islower() and before.text not in (".", "!", "?"))
             or (before.text in _ABBREVIATIONS and not token.text[0].isupper())
@@ -285,6 +309,7 @@ class NameFinder:
             titles=unit.titles if unit is not None else {},
             dated=dated,
             suffixes=doc.user_data.get("suffixes", ()),
+            own=bare_title(unit.anchor).split(",")[0].split() if unit and unit.anchor else (),
         )
         return doc
 

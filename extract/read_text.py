@@ -13,6 +13,8 @@ from .mentions import Name
 from .normalize import FoundDate
 from .notation import Notation
 
+_BE = frozenset({"is", "was", "are", "were"})
+
 
 class ReadText:
     """Names, dates and mentions of a text by their first token, and what covers each token."""
@@ -58,6 +60,20 @@ class ReadText:
         Words in a name are no cue: `Never Come Back` denies nothing.
         """
         characters = list(sentence.text)
+        lead = self.resolved.lead_name
+        if (
+            lead is not None
+            and sentence.start == 0
+            and lead.end < len(self.doc)
+            and self.places.words[lead.end] == "or"
+        ):
+            # What follows is another name: `Run Home or Do Not Run is a film`.
+            verb = next(
+                (i for i in range(lead.end, sentence.end) if self.places.words[i] in _BE), None
+            )
+            if verb is not None:
+                stop = self.doc[verb].idx - sentence.start_char
+                characters[:stop] = "X" * stop
         for mention in self.resolved.mentions:
             if sentence.start <= mention.start < sentence.end:
                 name = self.names.get(mention.start)
@@ -79,6 +95,6 @@ def _bracketed(doc: Doc) -> frozenset[int]:
             depth -= 1
         if depth:
             inside.append(token.i)
-        if token.text == "(":
+        if token.text.startswith("("):
             depth += 1
     return frozenset(inside)

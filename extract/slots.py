@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from spacy.tokens import Token
 
 from kb.dimension import DimensionKind
@@ -23,11 +21,13 @@ _LONGEST_AMOUNT = 8
 _MOST_MODIFIERS = 9
 _MODIFIER_TAGS = frozenset({"NOUN", "ADJ", "DET", "ADV", "NUM", "PRON", "PROPN", "SYM"})
 _NOT_A_PERSON = frozenset({"GPE", "LOC", "NORP", "DATE", "LANGUAGE"})
+_DIVISIONS = frozenset({"District", "Province", "County", "Region", "Department", "Governorate"})
 _HEADS_OF_NO_PERSON = frozenset({
-    "airport", "association", "band", "club", "college", "company", "corporation", "county",
-    "department", "dynasty", "empire", "foundation", "government", "hospital", "hotel", "institute",
-    "league", "ministry", "museum", "orchestra", "organisation", "organization", "party",
-    "records", "republic", "river", "school", "society", "station", "studio", "studios", "union",
+    "airport", "area", "association", "band", "club", "college", "company", "corporation",
+    "county", "department", "dynasty", "empire", "entertainment", "films", "foundation",
+    "government", "hospital", "hotel", "institute", "league", "ministry", "mountains", "museum",
+    "orchestra", "organisation", "organization", "party", "pictures", "productions", "records",
+    "republic", "river", "school", "society", "station", "studio", "studios", "union",
     "university",
 })  # fmt: skip
 
@@ -43,6 +43,10 @@ class Slots:
         self.mentions = text.mentions
         self.anchor = text.resolved.anchor
         self.notation = text.notation
+        self.nouns = frozenset(
+            noun for nouns in self.doc.user_data.get("kinds", {}).values() for noun in nouns
+        )
+        """What packs call entities: these are nouns, whatever the tagger takes them for."""
         self.refused: dict[tuple[int, int], str] = {}
         """Spans of values that cannot be read, and why."""
 
@@ -86,6 +90,8 @@ class Slots:
             return False
         if "place" in types:
             return True
+        if types == ("person",) and self._lends_surname(name):
+            return False
         if types == ("person",) and name.text.split(" of ")[0].split()[-1].lower() in (
             _HEADS_OF_NO_PERSON
         ):
@@ -93,19 +99,37 @@ class Slots:
         single = " " not in name.text
         return not single or self.doc[span[0]].ent_type_ not in _NOT_A_PERSON
 
+    def _lends_surname(self, name: Name) -> bool:
+        """Whether a given name goes with the surname that follows later: `Ian and Betty Lee`."""
+        if " " in name.text or name.end + 1 >= len(self.doc) or self.doc[name.end].text != "and":
+            return False
+        mention = self.mentions.get(name.start)
+        if mention is not None and mention.entity != name.text:
+            return False  # the surname of somebody named before
+        other = self.names.get(name.end + 1)
+        return other is not None and len(other.text.split()) == 2 and not other.quoted
+
     def _name_span(self, index: int, stop: int) -> tuple[int, int] | None:
         """Give the name at a token, or after words that describe it: `the Irish poet Ann Lee`."""
         passed: Name | None = None
+        past = index
         for at in range(index, min(index + _MOST_MODIFIERS, stop)):
             token = self.doc[at]
             name = self.names.get(at)
+            if at < past:
+                continue
             if name is not None and name.end <= stop:
+                if self._is_possessor(name.end):
+                    past = name.end + 1  # `by the Lakers' singer Ann Lee`
+                    continue
                 if not self._describes(name, stop):
-                    return None if self._is_possessor(name.end) else (name.start, name.end)
+                    return (name.start, name.end)
                 passed = name
                 continue
             passable = (
                 token.pos_ in _MODIFIER_TAGS
+                or token.text in self.nouns
+                or (token.pos_ == "VERB" and token.dep_ == "amod")
                 or token.text in ("-", "/", '"', "“", "„")
                 or (token.lower_ == "and" and at > index and self._joins_nouns(at, stop))
                 or (at > index and self.doc[at - 1].text == "-" and token.text[0].islower())
@@ -130,7 +154,8 @@ class Slots:
             return False
         before, after = self.doc[at - 1], self.doc[at + 1]
         return all(
-            word.text[0].islower() and word.pos_ in ("NOUN", "ADJ") for word in (before, after)
+            word.text[0].islower() and (word.pos_ in ("NOUN", "ADJ") or word.text in self.nouns)
+            for word in (before, after)
         )
 
     def _describes(self, name: Name, stop: int) -> bool:
@@ -140,10 +165,16 @@ class Slots:
         following = self.doc[name.end]
         if following.text in ("-", "/"):
             return self.doc[name.start].ent_type_ == "NORP"
-        return following.text[0].islower() and following.pos_ in ("NOUN", "ADJ")
+        return following.text[0].islower() and (
+            following.pos_ in ("NOUN", "ADJ") or following.text in self.nouns
+        )
 
     def _is_possessor(self, end: int) -> bool:
-        return end < len(self.doc) and self.doc[end].lower_ in ("'s", "’s")
+        if end + 1 >= len(self.doc):
+            return False
+        mark = self.doc[end].lower_
+        plural = mark in ("'", "’") and self.doc[end - 1].text.endswith("s")
+        return mark in ("'s", "’s") or (plural and self.doc[end + 1].text[0].islower())
 
     def _amount_span(
         self, dimension: PackDimension, index: int, stop: int
@@ -165,7 +196,7 @@ class Slots:
         for end in range(min(stop, index + _LONGEST_CLASS), index, -1):
             text = self.doc[index:end].text
             label = taxonomy.read(text)
-            if label is not None:
+            if label is not None and label != taxonomy.root:
                 alone = self._stands_alone(index, end, text == label) or self._is_second(
                     taxonomy, index, end
                 )
@@ -182,11 +213,14 @@ class Slots:
     def _stands_alone(self, start: int, end: int, is_noun: bool) -> bool:
         """Whether words that name a class are not part of a longer name (`New South Wales`).
 
-        An adjective may begin one: `American Western`.
+        An adjective may begin one: `American Western`; and `Central District of Botswana` ends in
+        what it is part of.
         """
         name = self.name_at.get(start)
         if name is None or (name.start >= start and name.end <= end):
             return True
+        if name.end == end and start - 2 > name.start and self.doc[start - 1].lower_ == "of":
+            return self.doc[start - 2].text in _DIVISIONS
         return not is_noun and name.start == start and not name.quoted
 
     def around(
@@ -209,8 +243,13 @@ class Slots:
                     return span
         return None
 
-    def listed(self, dimension: PackDimension, index: int, stop: int) -> Iterator[tuple[int, int]]:
-        """Give the further values of an enumeration that continues at a token."""
+    def listed(self, dimension: PackDimension, index: int, stop: int) -> list[tuple[int, int]]:
+        """Give the further values of an enumeration that continues at a token.
+
+        What a comma parts from an organisation is another only if `and` follows: `Balliol, Oxford`.
+        """
+        found: list[tuple[int, int]] = []
+        joined = dimension.value_types != ("organization",)
         while index < stop:
             at = index
             if self.doc[at].text in ('"', "”", "“"):
@@ -219,15 +258,19 @@ class Slots:
                 dimension.kind is DimensionKind.TAXONOMIC and self.doc[at].text in ("-", "–", "/")
             ):
                 at += 1
-            if at < stop and self.doc[at].lower_ in ("and", "&", "or"):
-                at += 1
+            conjoined = at < stop and self.doc[at].lower_ in ("and", "&", "or")
+            at += conjoined
             if at == index or at >= stop:
-                return
+                break
             spans = self.spans(dimension, at, stop)
-            if not spans or self.doc[at].tag_ in ("NNS", "VBZ"):
-                return
-            yield spans[0]
+            if not spans or self.doc[at].tag_ in ("NNS", "VBZ") or self.doc[at].pos_ == "VERB":
+                break
+            if any(self.doc[i].lower_ in ("'s", "’s") for i in range(at, spans[0][0])):
+                break  # `Ann's son Tom and Jane's son Paul`
+            joined = joined or conjoined
+            found.append(spans[0])
             index = spans[0][1]
+        return found if joined else []
 
     def read(
         self, dimension: PackDimension, span: tuple[int, int], written: str | None

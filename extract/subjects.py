@@ -41,7 +41,25 @@ class Subjects:
             case SubjectSource.ANCHOR:
                 return self._anchor()
             case SubjectSource.GOVERNOR:
+                if start in self.text.in_brackets:
+                    return self._before_bracket(start)
                 return self._governing(dimension, start, sentence)
+
+    def _before_bracket(self, start: int) -> Mention | None:
+        """Give what stands right before the brackets around a token: `James Lee (born 1950)`."""
+        index, depth = start, 1
+        while index > 0 and depth:
+            index -= 1
+            depth += (self.doc[index].text == ")") - (self.doc[index].text == "(")
+        while index > 0 and (self.doc[index - 1].is_quote or self.doc[index - 1].text in "( "):
+            index -= 1
+        before = self.covering.get(index - 1)
+        lead = self.resolved.lead_name
+        if before is None and lead is not None and index > lead.end:
+            first = all(token.text != "(" for token in self.doc[lead.end : index])
+            if first and not any(token.is_sent_start for token in self.doc[lead.end : index + 1]):
+                return self.mentions.get(lead.start)  # `Ann Lee, a painter (born 1950)`
+        return before
 
     def suits(self, mention: Mention, dimension: PackDimension) -> bool:
         """Whether a mention may be a subject of the dimension, as far as its form tells.
@@ -75,7 +93,16 @@ class Subjects:
         opens the sentence: in `X is a film directed by A and produced by B`, A produces nothing.
         """
         trigger = self.doc[start]
+        if trigger.dep_ in ("aux", "auxpass"):
+            trigger = trigger.head  # `was killed`
         is_noun = trigger.pos_ == "NOUN"
+        if is_noun:
+            first = self._coordinated(start, sentence)
+            if first is not None:
+                return self._governing(dimension, first, sentence)
+        named = self._named(start, is_noun=is_noun)
+        if named is not None:
+            return named
         beside = self._beside(start) if is_noun else None
         if beside is not None and "person" in dimension.subject_types and self._is_place(beside):
             beside = self._governor(
@@ -83,9 +110,17 @@ class Subjects:
             )  # `born in Ness, the son of`
         if beside is None and is_noun and start - sentence.start < _OPENING:
             beside = self._subject_of(sentence, trigger)  # `The son of James, he ..`
+            if beside is None and trigger.dep_ == "ROOT" and self.resolved.titled:
+                return self._anchor()  # `The only son of James.`, a sentence without a verb
         if beside is None and is_noun and _is_object(trigger):
             return None  # `left it to the sons of James` says nothing of who left it
         governor = self._predicated(beside or self._governor(trigger, _REACH))
+        if governor is not None and self._only_in_brackets(governor, start):
+            governor = None  # `Der Weg ("The Road") is a film`
+        if governor is not None and names_office(governor.entity):
+            opening = self._topic(sentence, start)  # `Ann, Countess of Kent, married ..`
+            if opening is not None and opening.entity == self.resolved.anchor:
+                governor = opening
         if governor is not None and (
             dimension.subject_types != ("work",) or self.suits(governor, dimension)
         ):
@@ -95,6 +130,67 @@ class Subjects:
         if governor is None and not (anchored and sentence.start == 0):
             return None
         return topic if anchored else governor
+
+    def _coordinated(self, start: int, sentence: Span) -> int | None:
+        """Give the noun a noun after `and` is joined to: `son` in `son of A and brother of B`.
+
+        Both are said of the same; the name between them is not what the second is said of.
+        """
+        index = start - 1
+        while index > sentence.start and self.doc[index].pos_ in _BETWEEN:
+            index -= 1
+        if self.doc[index].lower_ != "and" and not (
+            self.doc[index].text == "," and self._lists_on(start, sentence)
+        ):
+            return None
+        if self.doc[index].text != ",":
+            index -= 1
+        if self.doc[index].text == ",":
+            index -= 1
+        if self.doc[index].text == ")":
+            while index > sentence.start and self.doc[index].text != "(":
+                index -= 1
+            index -= 1
+        if index not in self.covering:
+            return None
+        for at in range(self.covering[index].start - 1, sentence.start, -1):
+            token = self.doc[at]
+            if token.pos_ in ("VERB", "AUX") or (token.is_punct and token.text != ","):
+                return None
+            if token.lower_ == "of" and self.doc[at - 1].pos_ == "NOUN":
+                return at - 1
+        return None
+
+    def _lists_on(self, start: int, sentence: Span) -> bool:
+        """Whether `and` joins a noun with `of` later: `son of A, the heir of B and uncle of C`."""
+        for at in range(start + 1, sentence.end - 2):
+            if self.doc[at].lower_ == "and":
+                noun = at + 1
+                while noun < sentence.end - 1 and self.doc[noun].pos_ in _BETWEEN:
+                    noun += 1
+                if self.doc[noun].pos_ == "NOUN" and self.doc[noun + 1].lower_ == "of":
+                    return True
+        return False
+
+    def _named(self, start: int, *, is_noun: bool) -> Mention | None:
+        """Give the title in quotation marks that follows a noun or precedes a participle.
+
+        `the song "Dawn", which was written by`; `the album "Dawn", released in 1950`.
+        """
+        if is_noun:
+            name = next(
+                (self.text.names[i] for i in (start + 1, start + 2) if i in self.text.names), None
+            )
+        else:
+            index = start - 1
+            while index > 0 and (self.doc[index].is_quote or self.doc[index].text == ","):
+                index -= 1
+            name = self.text.name_at.get(index) if self.doc[start].tag_ == "VBN" else None
+        return self.mentions.get(name.start) if name is not None and name.quoted else None
+
+    def _only_in_brackets(self, mention: Mention, start: int) -> bool:
+        inside = self.text.in_brackets
+        return mention.start in inside and start not in inside
 
     def _is_place(self, mention: Mention) -> bool:
         root = self.doc[mention.start : mention.end].root
@@ -152,7 +248,10 @@ class Subjects:
         return None
 
     def _topic(self, sentence: Span, before: int) -> Mention | None:
-        """Give the first mention of the sentence, if it opens the sentence."""
+        """Give the first mention of the sentence, if it opens the sentence, or the lead of all."""
+        lead = self.resolved.lead_name
+        if lead is not None and sentence.start == 0 and lead.start < before:
+            return self.mentions.get(lead.start)
         for index in range(sentence.start, min(before, sentence.start + _OPENING)):
             if index in self.mentions:
                 return self.mentions[index]
@@ -162,14 +261,16 @@ class Subjects:
         """Give the mention that is the subject of the word's clause or the thing it modifies."""
         if reach == 0:
             return None
-        for child in token.children:
-            if child.dep_ in _SUBJECT_ARCS:
-                if child.tag_ in ("WDT", "WP"):
-                    beside = self._beside(child.i)
-                    if beside is not None:
-                        return beside
-                    break
-                return self._mention_of(child)
+        subjects = [child for child in token.children if child.dep_ in _SUBJECT_ARCS]
+        for child in subjects:
+            if child.tag_ in ("WDT", "WP"):
+                beside = self._beside(child.i)
+                if beside is not None:
+                    return beside
+                break
+            mention = self._mention_of(child)
+            if mention is not None or child is subjects[-1]:
+                return mention  # of `The son of a priest, he left`, the second
         if token.pos_ == "NOUN" and _is_object(token):
             return None
         if token.dep_ in ("acl", "relcl"):
@@ -179,6 +280,10 @@ class Subjects:
             "PROPN",
         ):
             return self._thing(token, token, reach - 1)
+        if token.dep_ == "prep" and token.lower_ == "as":
+            for child in token.head.children:  # `names him as the son of`
+                if child.dep_ == "dobj":
+                    return self._mention_of(child)
         if token.dep_ in _CLIMBING_ARCS:
             return self._governor(token.head, reach - 1)
         return None
@@ -189,6 +294,8 @@ class Subjects:
             return self.covering[noun.i]
         if reach == 0:
             return None
+        if noun.dep_ == "appos" and (named := self._apposed(noun)) is not None:
+            return named
         for child in noun.children:
             if (
                 child.dep_ in ("appos", "nmod")
@@ -196,6 +303,9 @@ class Subjects:
                 and child.i in self.covering
             ):
                 return self.covering[child.i]
+        if noun.dep_ == "conj" and noun.pos_ == "NOUN" and noun.head.pos_ == "PROPN":
+            # `She married James, and was the mother of ..`: not James is
+            return self._governor(noun.head, reach - 1)
         if noun.dep_ in ("attr", "appos", "conj", "oprd"):
             for child in noun.head.children:
                 if child.dep_ in _SUBJECT_ARCS and child is not noun:
@@ -204,6 +314,16 @@ class Subjects:
                 return self._governor(noun.head, reach - 1)
             return self._thing(noun.head, trigger, reach - 1)
         return None
+
+    def _apposed(self, noun: Token) -> Mention | None:
+        """Give the title in quotation marks that a noun stands beside: `"Dawn", a 1950 film`."""
+        index = noun.i - 1
+        while index > 0 and self.doc[index].pos_ in _BETWEEN:
+            index -= 1
+        if self.doc[index].text != "," or not self.doc[index - 1].is_quote:
+            return None
+        name = self.text.name_at.get(index - 2)
+        return self.mentions.get(name.start) if name is not None and name.quoted else None
 
     def _mention_of(self, token: Token) -> Mention | None:
         """Give the mention a noun phrase is or begins with."""
@@ -225,5 +345,9 @@ def _is_object(noun: Token) -> bool:
     if noun.dep_ != "pobj":
         return noun.dep_ == "dobj"
     preposition = noun.head
-    part = preposition.lower_ == "of" and preposition.head.dep_ in ("attr", "appos", "conj")
+    whole = preposition.head
+    part = preposition.lower_ == "of" and (
+        whole.dep_ in ("attr", "appos", "conj")
+        or (whole.dep_ == "nsubj" and whole.head.lemma_ == "be" and whole.head.i < whole.i)
+    )
     return preposition.lower_ != "as" and not part

@@ -11,6 +11,7 @@ import zlib
 from typing import cast
 
 from .document import Document
+from .erasing import apply_erasure
 from .errors import LogCorrupt
 from .log import Event
 from .records import EventKind
@@ -109,6 +110,8 @@ def apply_event(connection: sqlite3.Connection, event: Event) -> None:
                 "INSERT INTO policy VALUES (?, ?, ?, ?)",
                 (payload["id"], payload["version"], payload["text"], event.number),
             )
+        case EventKind.ERASED if "restated" in payload:
+            apply_erasure(connection, event.payload, event.number)
         case EventKind.ERASED:
             _erase(connection, payload["source_sha256"], event.number)
         case EventKind.CREATED:
@@ -141,7 +144,8 @@ def _erase(connection: sqlite3.Connection, source_sha256: str, number: int) -> N
     execute = connection.execute
     keys = "(SELECT key FROM document WHERE source_sha256 = ?)"
     texts = "SELECT text_sha256 FROM document WHERE source_sha256"
-    execute(f"DELETE FROM evidence WHERE document IN {keys}", (source_sha256,))
+    for table in ("evidence", "erased_evidence"):
+        execute(f"DELETE FROM {table} WHERE document IN {keys}", (source_sha256,))
     execute("DELETE FROM statement WHERE key NOT IN (SELECT statement FROM evidence)")
     execute(
         f"DELETE FROM text WHERE sha256 IN ({texts} = ?) AND sha256 NOT IN ({texts} <> ?)",

@@ -13,6 +13,10 @@ from .errors import DimensionRejected
 from .rdf_terms import Triple
 
 _CLASS_TYPES = frozenset({iri.OWL + "Class", iri.RDFS + "Class", iri.SKOS + "Concept"})
+_BROADER = frozenset(
+    (iri.RDFS + "subClassOf", iri.SKOS + "broader", iri.SKOS + "broaderTransitive")
+)
+_NARROWER = frozenset((iri.SKOS + "narrower", iri.SKOS + "narrowerTransitive"))
 _BUILT_IN = (iri.OWL, iri.RDF, iri.RDFS, iri.XSD, iri.SKOS)
 
 
@@ -21,35 +25,11 @@ class Hierarchy:
     """Classes by label: `broader` pairs (lower, upper) and the rest of what a dimension holds."""
 
     classes: frozenset[str]
-    labels: dict[str, str]
     broader: frozenset[Pair]
     disjoint: frozenset[Pair]
     allowed_ambiguities: frozenset[Pair]
     alternatives: frozenset[Pair]
     equivalents: frozenset[Pair]
-
-    def below(self, root_iri: str) -> Hierarchy:
-        """The part at or below a class."""
-        lower: dict[str, list[str]] = defaultdict(list)
-        for low, high in self.broader:
-            lower[high].append(low)
-        found = [self.labels[root_iri]] if root_iri in self.labels else []
-        inside = set(found)
-        for label in found:
-            fresh = sorted(set(lower[label]) - inside)
-            inside.update(fresh)
-            found.extend(fresh)
-        return replace(
-            self,
-            classes=frozenset(inside),
-            broader=frozenset(pair for pair in self.broader if inside.issuperset(pair)),
-            disjoint=frozenset(pair for pair in self.disjoint if inside.issuperset(pair)),
-            allowed_ambiguities=frozenset(
-                pair for pair in self.allowed_ambiguities if inside.issuperset(pair)
-            ),
-            alternatives=frozenset(pair for pair in self.alternatives if pair[0] in inside),
-            equivalents=frozenset(pair for pair in self.equivalents if pair[0] in inside),
-        )
 
     def under(self, root: str) -> Hierarchy:
         """The same with `root` above all classes that nothing is broader than."""
@@ -60,6 +40,11 @@ class Hierarchy:
             classes=self.classes | {root},
             broader=self.broader | {(label, root) for label in tops},
         )
+
+    def naming_equivalents(self) -> Hierarchy:
+        """The same with the names of equivalent classes as other labels of a class."""
+        names = {(label, other) for label, other in self.equivalents if other not in self.classes}
+        return replace(self, alternatives=self.alternatives | names)
 
     def dimension(
         self,
@@ -86,47 +71,13 @@ class Hierarchy:
         )
 
 
-def read_hierarchy(triples: Sequence[Triple], languages: Sequence[str] = ("",)) -> Hierarchy:
-    """Read classes, or concepts, and their order; restrictions order nothing and are passed over.
+class HierarchyReader:
+    """Reads classes, or concepts, and their order; restrictions order nothing (see `left_aside`).
 
-    Of classes declared equivalent, the one with the most neighbours stands for all, then the first
-    by label. Raises DimensionRejected where two classes have one label.
+    Holds triples by subject and predicate, and the pairs of classes in them.
     """
-    reader = _Reader(triples, languages)
-    chosen = reader.representatives()
-    labels = {node: reader.label(node) for node in sorted(reader.classes)}
-    of_label: dict[str, str] = {}
-    clashes: list[str] = []
-    for node, label in labels.items():
-        other = of_label.setdefault(label, node)
-        if other != node:
-            clashes.append(f"<{other}> and <{node}> are both labelled {label!r}")
-    if clashes:
-        raise DimensionRejected("; ".join(clashes) + "; expected one class per label")
 
-    def named(pairs: Iterable[Pair]) -> frozenset[Pair]:
-        return frozenset((labels[chosen[low]], labels[chosen[high]]) for low, high in pairs)
-
-    kept = {node for node in reader.classes if chosen[node] == node}
-    return Hierarchy(
-        classes=frozenset(labels[node] for node in kept),
-        labels={node: labels[chosen[node]] for node in reader.classes},
-        broader=frozenset(pair for pair in named(reader.broader) if pair[0] != pair[1]),
-        disjoint=named(reader.disjoint),
-        allowed_ambiguities=named(reader.allowed),
-        alternatives=frozenset(
-            (labels[node], other) for node in kept for other in reader.other_labels(node)
-        ),
-        equivalents=frozenset(
-            (labels[chosen[node]], labels[node]) for node in reader.classes - kept
-        ),
-    )
-
-
-class _Reader:
-    """Triples by subject and predicate, and the pairs of classes in them."""
-
-    def __init__(self, triples: Sequence[Triple], languages: Sequence[str]) -> None:
+    def __init__(self, triples: Sequence[Triple], languages: Sequence[str] = ("",)) -> None:
         self.languages = languages
         self.about: dict[tuple[str, str], list[Triple]] = defaultdict(list)
         for triple in triples:
@@ -140,7 +91,7 @@ class _Reader:
             self._read(triple)
         for pairs in (self.broader, self.disjoint, self.equivalent, self.allowed):
             for pair in list(pairs):
-                if any(_is_built_in(node) for node in pair):
+                if any(_is_built_in(node) or node.startswith("_:") for node in pair):
                     pairs.discard(pair)
                 else:
                     self.classes.update(pair)
@@ -155,10 +106,16 @@ class _Reader:
                 elif found == iri.OWL + "AllDisjointClasses":
                     for members in self.about[subject, iri.OWL + "members"]:
                         self.disjoint.update(combinations(sorted(self._list(members.object)), 2))
-            case p if p in (iri.RDFS + "subClassOf", iri.SKOS + "broader"):
+            case p if p in _BROADER:
                 self.broader.update((subject, above) for above in self._above(triple))
-            case p if p == iri.SKOS + "narrower":
+                if not _is_built_in(subject) and not subject.startswith("_:"):
+                    self.classes.add(subject)  # also below what has no name
+            case p if p in _NARROWER:
                 self.broader.add((found, subject))
+            case p if p == iri.OWL + "unionOf" and not subject.startswith("_:"):
+                self.broader.update((low, subject) for low in self._list(found))
+            case p if p == iri.OWL + "intersectionOf" and not subject.startswith("_:"):
+                self.broader.update((subject, high) for high in self._list(found))
             case p if p == iri.OWL + "disjointWith" and triple.kind == "iri":
                 self.disjoint.add((subject, found))
             case p if p == iri.OWL + "equivalentClass":
@@ -194,10 +151,62 @@ class _Reader:
             rest = self.about[node, iri.RDF + "rest"]
             node = rest[0].object if rest else iri.RDF + "nil"
 
-    def representatives(self) -> dict[str, str]:
+    def hierarchy(self, *, below: str | None = None) -> Hierarchy:
+        """Give all classes by label, or those at or below a class.
+
+        Of classes declared equivalent, the one with the most neighbours stands for all, then the
+        first by label. Raises DimensionRejected where two classes have one label.
+        """
+        classes = self.classes if below is None else self._below(below)
+        chosen = self._representatives(classes)
+        labels = {node: self.label(node) for node in sorted(classes)}
+        of_label: dict[str, str] = {}
+        clashes: list[str] = []
+        for node, label in labels.items():
+            other = of_label.setdefault(label, node)
+            if other != node:
+                clashes.append(f"<{other}> and <{node}> are both labelled {label!r}")
+        if clashes:
+            raise DimensionRejected("; ".join(clashes) + "; expected one class per label")
+
+        def named(pairs: Iterable[Pair]) -> frozenset[Pair]:
+            return frozenset(
+                (labels[chosen[low]], labels[chosen[high]])
+                for low, high in pairs
+                if low in classes and high in classes
+            )
+
+        kept = {node for node in classes if chosen[node] == node}
+        return Hierarchy(
+            classes=frozenset(labels[node] for node in kept),
+            broader=frozenset(pair for pair in named(self.broader) if pair[0] != pair[1]),
+            disjoint=named(self.disjoint),
+            allowed_ambiguities=named(self.allowed),
+            alternatives=frozenset(
+                (labels[node], other) for node in kept for other in self._other_labels(node)
+            ),
+            equivalents=frozenset((labels[chosen[node]], labels[node]) for node in classes - kept),
+        )
+
+    def _below(self, root: str) -> set[str]:
+        """The classes at or below one, with all that they are declared equivalent to."""
+        lower: dict[str, set[str]] = defaultdict(set)
+        for low, high in (*self.broader, *self.equivalent, *((b, a) for a, b in self.equivalent)):
+            lower[high].add(low)
+        inside = {root} & self.classes
+        stack = list(inside)
+        while stack:
+            fresh = lower[stack.pop()] - inside
+            inside |= fresh
+            stack.extend(fresh)
+        return inside
+
+    def _representatives(self, classes: set[str]) -> dict[str, str]:
         """The class that stands for each class and its equivalents."""
-        groups = {node: {node} for node in self.classes}
+        groups = {node: {node} for node in classes}
         for low, high in sorted(self.equivalent):
+            if low not in groups or high not in groups:
+                continue
             if groups[low] is not groups[high]:
                 groups[low] |= groups[high]
                 for node in groups[high]:
@@ -223,7 +232,7 @@ class _Reader:
                 return min(found, key=lambda t: (t.language, t.object)).object
         return node.rstrip("/#").rpartition("#")[2].rpartition("/")[2]
 
-    def other_labels(self, node: str) -> set[str]:
+    def _other_labels(self, node: str) -> set[str]:
         """All other labels of a class."""
         found = {
             triple.object

@@ -318,6 +318,23 @@ def dimension_from_json(form: object) -> Dimension:
         ) from error
 
 
+def kind_of(value: Value) -> DimensionKind:
+    """Give the kind of dimension that has such values."""
+    match value:
+        case Entity():
+            return DimensionKind.ENTITY
+        case TaxonClass():
+            return DimensionKind.TAXONOMIC
+        case Text():
+            return DimensionKind.TEXT
+        case Quantity():
+            return DimensionKind.QUANTITY
+        case Date():
+            return DimensionKind.TIME
+        case _:
+            return DimensionKind.NUMBER
+
+
 def value_label(value: Value) -> str:
     """The text a value is shown and sorted by."""
     match value:

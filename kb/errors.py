@@ -9,6 +9,7 @@ ProofweaveError                 root of every package's tree; carries a stable c
     ├── IRIRejected             an IRI, or a name that has none
     ├── QueryRejected           SPARQL that cannot be read or is not allowed
     ├── QueryOverBudget         SPARQL that ran out of time, rows or memory
+    ├── ServiceFailed           an endpoint that a SERVICE clause asks gave no answer
     ├── FormatUnavailable       a result format that we do not write
     ├── MappingRejected         a table or its mapping that does not say what its columns mean
     ├── NotFound                no such document, statement, dimension or policy
@@ -68,7 +69,7 @@ class IRIRejected(KnowledgeError):
 
 
 class QueryRejected(KnowledgeError):
-    """SPARQL that cannot be read, or that asks for what is not allowed (SERVICE, updates)."""
+    """SPARQL that cannot be read, or asks for what is not allowed (updates, other endpoints)."""
 
     code: ClassVar[str] = "QUERY_REJECTED"
 
@@ -77,6 +78,12 @@ class QueryOverBudget(KnowledgeError):
     """SPARQL that ran out of time, rows or memory; says nothing about its answers."""
 
     code: ClassVar[str] = "QUERY_OVER_BUDGET"
+
+
+class ServiceFailed(KnowledgeError):
+    """An endpoint that a SERVICE clause asks gave no rows; says nothing about the answers."""
+
+    code: ClassVar[str] = "SERVICE_FAILED"
 
 
 class FormatUnavailable(KnowledgeError):

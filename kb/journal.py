@@ -16,6 +16,7 @@ from .applying import apply_event, put_document
 from .database import translated_errors
 from .dimension import Dimension, dimension_to_json
 from .document import Document
+from .erasing import Selection, erasure, of_document
 from .errors import AlreadyExists, DocumentRejected, NotFound
 from .group_commit import GroupCommit
 from .log import Event, Log
@@ -244,7 +245,7 @@ class Journal:
             record = standing_record(self._store, source_sha256)
             rows = self._store.statements(source_sha256=source_sha256)
             if not any(
-                item.start < end and start < item.end
+                max(item.start, start) < min(item.end, end)
                 for _, _, evidence in rows
                 for item in evidence
                 if item.source_sha256 == source_sha256
@@ -263,17 +264,22 @@ class Journal:
         Raises NotFound, naming the extractors there are, where it has read nothing.
         """
         with self._transaction():
-            if source_sha256 is not None:
-                standing_record(self._store, source_sha256)
-            extractors = self._store.extractors(source_sha256=source_sha256)
-            if not any(is_run_of(found, extractor) for found in extractors):
-                raise NotFound(
-                    f"no extractor {extractor!r} has read what stands; "
-                    f"expected one of: {'; '.join(extractors) or '(none)'}"
-                )
+            self.check_run(extractor, source_sha256=source_sha256)
             return self._append(
                 EventKind.RUN_RETRACTED,
                 {"extractor": extractor, "source_sha256": source_sha256},
+            )
+
+    def check_run(self, extractor: str, *, source_sha256: str | None = None) -> None:
+        """Raise NotFound, naming those there are, where an extractor has read nothing."""
+        with self._lock:
+            if source_sha256 is not None:
+                standing_record(self._store, source_sha256)
+            extractors = self._store.extractors(source_sha256=source_sha256)
+        if not any(is_run_of(found, extractor) for found in extractors):
+            raise NotFound(
+                f"no extractor {extractor!r} has read what stands; "
+                f"expected one of: {'; '.join(extractors) or '(none)'}"
             )
 
     def withdraw_links(self, statement_ids: Sequence[str], *, extractor: str) -> int:
@@ -301,6 +307,8 @@ class Journal:
         with self._transaction():
             if self._store.record(source_sha256) is None:
                 raise no_document(self._store, source_sha256)
+            if self._is_restated(source_sha256):
+                self._erase(of_document(source_sha256), run)
             numbers = [
                 event.number
                 for event in self._log.events()
@@ -311,10 +319,42 @@ class Journal:
             about: dict[str, object] = {"source_sha256": source_sha256, "run": run}
             number = self._log.erase(numbers, about)
             apply_event(self._connection, Event(number, EventKind.ERASED, about))
+        self._compact()
+        return number
+
+    def erase_evidence(self, selection: Selection, *, run: str) -> int:
+        """Erase evidence, withdrawn or not, from the log; give the new revision.
+
+        Documents keep their bytes. What else was asserted with it stays, at every revision. The
+        same is not taken from the same document again. This cannot be undone. Raises NotFound where
+        no evidence is selected.
+        """
+        with self._transaction():
+            number = self._erase(selection, run)
+        self._compact()
+        return number
+
+    def _erase(self, selection: Selection, run: str) -> int:
+        numbers, about = erasure(self._connection, self._log, selection)
+        number = self._log.erase(numbers, {**about, "run": run})
+        apply_event(self._connection, Event(number, EventKind.ERASED, {**about, "events": numbers}))
+        return number
+
+    def _is_restated(self, source_sha256: str) -> bool:
+        """Whether a tombstone says something of a document again."""
+        found = self._connection.execute(
+            "SELECT 1 FROM evidence e JOIN document d ON d.key = e.document"
+            " JOIN event v ON v.number = e.asserted"
+            " WHERE d.source_sha256 = ? AND v.payload IS NULL LIMIT 1",
+            (source_sha256,),
+        )
+        return found.fetchone() is not None
+
+    def _compact(self) -> None:
+        """Leave nothing of what was erased in the file."""
         with self._lock:
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return number
 
     def define_dimension(self, dimension: Dimension) -> int:
         """Define a dimension, in place of an earlier one of that name; give the revision.

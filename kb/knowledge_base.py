@@ -16,6 +16,7 @@ from .database import open_database
 from .dimension import Dimension
 from .document import Document
 from .embedding import Embedder
+from .erasing import of_run, of_span, of_statement
 from .errors import AlreadyExists, LogCorrupt, NotFound
 from .journal import CHUNK, Journal
 from .past import PastProjections
@@ -157,6 +158,10 @@ class KnowledgeBase(Reading):
         """Withdraw what an extractor read, in one document if given; see `Journal.retract_run`."""
         return self._journal.retract_run(extractor, source_sha256=source_sha256)
 
+    def check_run(self, extractor: str, *, source_sha256: str | None = None) -> None:
+        """Raise NotFound where an extractor has read nothing: see `Journal.check_run`."""
+        self._journal.check_run(extractor, source_sha256=source_sha256)
+
     def withdraw_links(self, statement_ids: Sequence[str], *, extractor: str) -> int:
         """Withdraw what an extractor says of statements: see `Journal.withdraw_links`."""
         return self._journal.withdraw_links(statement_ids, extractor=extractor)
@@ -170,7 +175,24 @@ class KnowledgeBase(Reading):
 
         Certificates that quote it stay, and can no longer be checked against it.
         """
-        revision = self._journal.erase_document(source_sha256, run=run)
+        return self._forget(self._journal.erase_document(source_sha256, run=run))
+
+    def erase_statement(self, statement_id: str, *, run: str) -> int:
+        """Erase all evidence of a statement from the log: see `Journal.erase_evidence`."""
+        return self._forget(self._journal.erase_evidence(of_statement(statement_id), run=run))
+
+    def erase_span(self, source_sha256: str, start: int, end: int, *, run: str) -> int:
+        """Erase what quotes any of a span of a document from the log."""
+        selection = of_span(source_sha256, start, end)
+        return self._forget(self._journal.erase_evidence(selection, run=run))
+
+    def erase_run(self, extractor: str, *, source_sha256: str | None = None, run: str) -> int:
+        """Erase what an extractor has read from the log, in one document if given."""
+        selection = of_run(extractor, source_sha256)
+        return self._forget(self._journal.erase_evidence(selection, run=run))
+
+    def _forget(self, revision: int) -> int:
+        """Make nothing of what was erased outlive it."""
         self._readers.text.cache_clear()
         self._past.close()
         self._projections.discard()

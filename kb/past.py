@@ -20,6 +20,7 @@ from .lattice import LatticeIndex
 from .meeting import Meeting, decide
 from .placements import confidence_of
 from .qualified import View
+from .query_budget import QueryOptions
 from .rdf import RdfProjection
 from .search import TextIndex
 from .store import Store
@@ -142,14 +143,11 @@ class PastProjections:
         text: str,
         accept: str,
         *,
-        default_graphs: Sequence[str],
-        named_graphs: Sequence[str],
+        options: QueryOptions,
     ) -> tuple[str, bytes]:
         """Query the graph of a moment; one query at a time."""
         with self._querying:
-            return self.rdf(store, moment, dimensions).query(
-                text, accept, default_graphs=default_graphs, named_graphs=named_graphs
-            )
+            return self.rdf(store, moment, dimensions).query(text, accept, options=options)
 
     def _place(self, kind: str, name: str) -> Path:
         with self._lock:

@@ -138,6 +138,10 @@ class Projections:
                 self._rdf.close()
                 shutil.rmtree(self._directory / "rdf")
                 self._rdf = RdfProjection(self._directory / "rdf", self._namespace)
+            if self._rdf.revision and _lost_evidence(log, self._rdf.revision):
+                self._rdf.close()
+                shutil.rmtree(self._directory / "rdf")
+                self._rdf = RdfProjection(self._directory / "rdf", self._namespace)
             rdf = self._rdf
             revision = log.revision
             if rdf.revision == 0:
@@ -211,6 +215,15 @@ def _follow_verdicts(rdf: RdfProjection, verdicts: VerdictLog) -> None:
         for sign_off in verdicts.sign_offs(after=followed, until=until):
             triples.update(dict.fromkeys(sign_off_triples(rdf.namespace, sign_off)))
         rdf.add_verdicts(triples, revision=until)
+
+
+def _lost_evidence(log: Log, revision: int) -> bool:
+    """Whether evidence was erased from a document since, which cannot be followed."""
+    kinds = log.kinds(after=revision)
+    return EventKind.ERASED in kinds and any(
+        event.kind == EventKind.ERASED and (event.payload is None or "restated" in event.payload)
+        for event in log.events(after=revision)
+    )
 
 
 def _follow(rdf: RdfProjection, event: Event, store: Store) -> None:

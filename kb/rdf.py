@@ -34,8 +34,10 @@ from .checkpoints import Checkpoints
 from .dimension import Dimension, value_label
 from .document import Document
 from .errors import KnowledgeError
-from .query_pool import DEFAULT_BUDGET, QueryBudget, QueryPool
-from .rdf_loading import FEW, Grounded, load_lean, spans_with_nodes
+from .query_budget import DEFAULT_BUDGET, NO_OPTIONS, QueryBudget, QueryOptions
+from .query_doubts import QueryDoubts
+from .query_pool import QueryPool
+from .rdf_loading import FEW, Grounded, lean_writer, load_lean, spans_with_nodes
 from .rdf_quads import (
     GENERATED_BY,
     META,
@@ -64,11 +66,11 @@ from .rdf_terms import typed
 from .statement import Evidence, Modality, Polarity, Statement
 
 _DEFAULT = ox.DefaultGraph()
-_BATCH = 50_000
+_BATCH = 100_000
 
 
 class RdfProjection:
-    """The statements of a knowledge base as RDF, in a directory or, without one, for this process.
+    """The statements of a knowledge base as RDF, in a directory or, without one, in memory.
 
     One process writes; queries run elsewhere on checkpoints. Adding what is there and removing what
     is not are harmless, so events may be replayed.
@@ -92,9 +94,10 @@ class RdfProjection:
             else None
         )
         self._directory.mkdir(parents=True, exist_ok=True)
-        self._store = _open(self._directory / "store")
+        self._store = ox.Store() if directory is None else _open(self._directory / "store")
         self._checkpoints = Checkpoints(self._directory / "checkpoints", self._copy)
         self._pool = QueryPool(workers)
+        self._doubts = QueryDoubts(self._store, self.namespace)
         self._changes = 0
 
     def __enter__(self) -> Self:
@@ -113,7 +116,7 @@ class RdfProjection:
         with self._lock:
             self._pool.close()
             self._store.flush()
-            del self._store
+            del self._store, self._doubts  # both hold the files
             self._checkpoints.close()
             if self._finalizer is not None:
                 self._finalizer()
@@ -170,12 +173,13 @@ class RdfProjection:
         count = 0
         noded: set[str] | None = None
         pending = iter(statements)
+        write = lean_writer(self.namespace)
         with self._lock:
             while batch := list(islice(pending, _BATCH)):
                 count += len(batch)
                 if len(batch) >= FEW:
                     noded = spans_with_nodes(self._store) if noded is None else noded
-                    batch = load_lean(self._store, self.namespace, batch, noded)
+                    batch = load_lean(self._store, write, batch, noded)
                 self._add_batch(batch)
         return count
 
@@ -208,24 +212,27 @@ class RdfProjection:
         accept: str = "",
         *,
         budget: QueryBudget | None = None,
-        default_graphs: Sequence[str] = (),
-        named_graphs: Sequence[str] = (),
+        options: QueryOptions = NO_OPTIONS,
     ) -> tuple[str, bytes]:
         """Answer a SPARQL query, with the media type chosen by an Accept header.
 
-        Rows come sorted unless the query orders them. Safe to call from several threads. Raises
-        QueryRejected, FormatUnavailable or QueryOverBudget.
+        Rows come sorted unless the query orders them; `options.warn` is told of names that nothing
+        has. Safe to call from several threads. Raises
+        QueryRejected, FormatUnavailable, ServiceFailed or QueryOverBudget.
         """
-        with self._checkpoints.at(self._changes) as path:
-            return self._pool.query(
+        change = self._changes
+        with self._checkpoints.at(change) as path:
+            answer = self._pool.query(
                 text,
                 accept,
                 store=path,
                 namespace=self.namespace,
                 budget=budget or self.budget,
-                default_graphs=default_graphs,
-                named_graphs=named_graphs,
+                options=options,
             )
+        for doubt in self._doubts.of(text, options, change=change):
+            options.warn(doubt)
+        return answer
 
     def __len__(self) -> int:
         """How many quads there are."""
@@ -256,7 +263,13 @@ class RdfProjection:
 
     def _copy(self, path: Path) -> None:
         with self._lock:
-            self._store.backup(str(path))
+            if self._finalizer is None:
+                self._store.backup(str(path))  # by hard links
+                return
+            written = self._store.dump(format=ox.RdfFormat.N_QUADS) or b""
+        copy = ox.Store(str(path))
+        copy.bulk_load(written, ox.RdfFormat.N_QUADS)
+        copy.flush()
 
     def _extend(self, quads: Iterable[ox.Quad]) -> None:
         with self._lock:

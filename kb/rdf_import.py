@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from . import vocabulary as iri
 from .admission import Admission, Grounded
+from .class_labels import ClassLabels
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .errors import KnowledgeError, MappingRejected
@@ -22,6 +23,7 @@ from .rdf_pieces import BrokenPiece
 from .rdf_reading import Read, read_rdf
 from .rdf_values import Names, kind_of, value_of
 from .statement import Evidence, Statement
+from .table_columns import OF_NAMES
 from .table_mapping import ColumnMapping, TableMapping, dimension_name, nearest
 
 EXTRACTOR = "rdf/1"
@@ -39,6 +41,7 @@ LONGEST_REASON = 600
 MOST_REASONS = 10_000
 """Reasons that are told apart; refusals for further ones are counted together."""
 
+UNNAMED_CLASS = "subclass_of: a class without a name, such as a restriction, has no place in it"
 OTHER_REASONS = "other reasons"
 RECORDED = 1000
 """Refusals that the log keeps one by one; all are counted."""
@@ -107,7 +110,12 @@ def import_rdf(
         for dimension in found:
             base.define_dimension(dimension)
         defined = tuple(dimension.name for dimension in found)
-    predicates = _Predicates(base.namespace, base.dimensions(), options.mapping)
+    for dimension in mapped(options.mapping, base.dimensions()):
+        base.define_dimension(dimension)
+        defined = tuple(sorted((*defined, dimension.name)))
+    dimensions = base.dimensions()
+    predicates = _Predicates(base.namespace, dimensions, options.mapping)
+    classes = {each.name: ClassLabels(each) for each in dimensions if each.taxonomy is not None}
     refusals = Refusals()
 
     def accepted() -> Iterator[Grounded]:
@@ -126,12 +134,16 @@ def import_rdf(
             if read.language and not _is_wanted(read.language, options.languages):
                 refusals.add(f"in the language {read.language}", read.line, read.object)
                 continue
+            if meaning == _SAME[iri.RDFS + "subClassOf"] and _has_no_name(read):
+                refusals.add(UNNAMED_CLASS, read.line, read.object)
+                continue
             try:
-                value = value_of(read, meaning.kind, meaning.unit, names)
+                value = value_of(read, meaning.kind, meaning.unit, names, classes.get(meaning.name))
                 statement = Statement(names.name(read.subject), meaning.name, value)
                 yield statement, _evidence(document, statement, read)
             except KnowledgeError as error:
-                refusals.add(f"{meaning.name}: {error}", read.line, read.object)
+                told = "" if str(error).startswith(f"{meaning.name} ") else f"{meaning.name}: "
+                refusals.add(f"{told}{error}", read.line, read.object)
 
     admission = base.import_statements(
         document, data, accepted(), run=run, rejected=refusals.recorded
@@ -153,6 +165,24 @@ def _check_mapping(mapping: TableMapping, dimensions: Iterable[Dimension], where
     ]
     if problems:
         raise MappingRejected(f"{where}: " + "; ".join(problems))
+
+
+def mapped(mapping: TableMapping, dimensions: Iterable[Dimension]) -> tuple[Dimension, ...]:
+    """Give definitions, by name, of what a mapping gives a kind and nobody has defined.
+
+    Classes need an order, so that a kind of classes defines nothing.
+    """
+    known = {*OF_NAMES, *(dimension.name for dimension in dimensions)}
+    found = {
+        meaning.name: Dimension(
+            meaning.name,
+            meaning.kind,
+            unit=meaning.unit if meaning.kind is DimensionKind.QUANTITY else None,
+        )
+        for _, meaning in mapping.dimensions
+        if meaning.name not in known and meaning.kind not in (None, DimensionKind.TAXONOMIC)
+    }
+    return tuple(found[name] for name in sorted(found) if name)
 
 
 def definitions(
@@ -237,6 +267,10 @@ class _Predicates:
         kind = dimension.kind if dimension else self._mapping.kind
         unit = dimension.unit if dimension else None
         return ColumnMapping(meaning.name, meaning.kind or kind, meaning.unit or unit)
+
+
+def _has_no_name(read: Read) -> bool:
+    return read.subject.startswith("_:") or (not read.datatype and read.object.startswith("_:"))
 
 
 def _local_name(predicate: str) -> str | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 from urllib.parse import quote
 
 import pyoxigraph as ox
@@ -12,7 +11,7 @@ from . import vocabulary as iri
 from .dimension import Dimension, DimensionKind
 from .document import Document
 from .rdf_terms import term, typed
-from .statement import ALWAYS, Entity, Evidence, Modality, Polarity, Statement, TaxonClass
+from .statement import ALWAYS, Evidence, Modality, Polarity, Statement
 
 Triple = tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode | ox.Literal]
 
@@ -28,10 +27,11 @@ REVISION = ox.NamedNode(iri.PROOFWEAVE + "revision")
 VERDICT_REVISION = ox.NamedNode(iri.PROOFWEAVE + "verdictRevision")
 
 _BROADER = (ox.NamedNode(iri.SKOS + "broader"), ox.NamedNode(iri.RDFS + "subClassOf"))
-_ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
+ALSO = {"subclass_of": _BROADER, "same_as": (ox.NamedNode(iri.OWL + "sameAs"),)}
 """Standard properties that a statement of these dimensions implies."""
 
-_ROW_READERS = ("table/", "rdf/")
+ROW_READERS = ("table/", "rdf/")
+"""How the names of extractors begin that read rows of tables and triples of RDF."""
 
 
 def is_plain(statement: Statement) -> bool:
@@ -46,7 +46,7 @@ def is_lean(statement: Statement, evidence: Evidence) -> bool:
     reader of a table is its importer.
     """
     return (
-        evidence.extractor.startswith(_ROW_READERS)
+        evidence.extractor.startswith(ROW_READERS)
         and is_plain(statement)
         and statement.validity == ALWAYS
     )
@@ -87,37 +87,8 @@ def plain_triples(namespace: str, statement: Statement) -> list[Triple]:
         return []
     triple = core_triple(namespace, statement)
     subject, _, value = triple
-    also = _ALSO.get(statement.dimension, ())
+    also = ALSO.get(statement.dimension, ())
     return [triple, *((subject, predicate, value) for predicate in also)]
-
-
-def lean_lines(namespace: str, statement: Statement, evidence: Sequence[Evidence]) -> str:
-    """Write as N-Quads what a lean statement is: its triples by span and in the default graph, and
-    the quotes.
-
-    Text, since the store reads it several times faster than it takes quads one by one.
-    """
-    subject = _entity_iri(namespace, statement.subject)
-    match statement.value:
-        case Entity(name) | TaxonClass(name):
-            value = f"<{_entity_iri(namespace, name)}>"
-        case other:
-            value = str(term(namespace, other))
-    predicate = _dimension_iri(namespace, statement.dimension)
-    also = [item.value for item in _ALSO.get(statement.dimension, ())]
-    triples = [f"<{subject}> <{each}> {value}" for each in (predicate, *also)]
-    lines = [f"{triple} ." for triple in triples]
-    for item in evidence:
-        span = f"<{_source_iri(item.source_sha256)}#char={item.start},{item.end}>"
-        lines.append(f'{span} {QUOTE} "{item.quote.translate(_ESCAPES)}" {META} .')
-        lines += [f"{triple} {span} ." for triple in triples]
-    return "\n".join(lines)
-
-
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
-_entity_iri = lru_cache(maxsize=1 << 16)(iri.entity_iri)
-_dimension_iri = lru_cache(maxsize=1 << 10)(iri.dimension_iri)
-_source_iri = lru_cache(maxsize=1 << 10)(iri.source_iri)
 
 
 def node_triples(

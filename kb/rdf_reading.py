@@ -3,7 +3,11 @@
 Blank nodes get names that depend on the source and on nothing else: on its bytes and on the label,
 or where there is no label on the place of the piece and the order within it. Nothing is fetched.
 
-Source: W3C, RDF 1.1 Concepts (2014), section 3.5, on replacing blank nodes with IRIs.
+What is said about a triple is told as refused: an annotation has no place in a statement, and a
+triple that is only spoken about is not stated. Where a statement is annotated, it is read without.
+
+Source: W3C, RDF 1.1 Concepts (2014), section 3.5, on replacing blank nodes with IRIs; RDF 1.2
+Concepts, section 1.5, on triple terms and reification.
 """
 
 from __future__ import annotations
@@ -28,6 +32,12 @@ _SYNTAXES = {
     "application/trig": ox.RdfFormat.TURTLE,  # a piece of TriG is Turtle
     "text/turtle": ox.RdfFormat.TURTLE,
 }
+_REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
+_SAYS_ABOUT = re.compile(r"<<|\{\||~|reifies")
+
+ANNOTATION = "said about a triple: an annotation is not imported"
+SPOKEN_OF = "a triple is spoken about, not stated: it is imported where it is stated"
+
 _LINES = ("application/n-quads", "application/n-triples")
 
 
@@ -54,6 +64,7 @@ def read_rdf(document: Document) -> Iterator[Read | BrokenPiece]:
     """Yield the triples of a document in the order of its pieces, each with its span."""
     syntax = _SYNTAXES[document.media_type]
     names = f"_:{document.source_sha256[:16]}"
+    reifiers = _reifiers(document, syntax) if _SAYS_ABOUT.search(document.text) else frozenset()
     for piece in _pieces(document):
         if isinstance(piece, BrokenPiece):
             yield piece
@@ -72,12 +83,22 @@ def read_rdf(document: Document) -> Iterator[Read | BrokenPiece]:
                 return f"{names}.{node.value}"
             return seen.setdefault(node.value, f"{names}.{piece.start}-{len(seen) + 1}")
 
+        own = {quad.subject for quad in triples if _is_reifier(quad)}
+        stated = {quad.triple for quad in triples} if own else set()
         for quad in triples:
             subject, value = quad.subject, quad.object
             if quad.triple in known:
                 continue
-            if isinstance(value, ox.Triple):
+            reason = ""
+            if _is_reifier(quad):
+                if value in stated:
+                    continue  # an annotated statement; its annotations are told one by one
+                reason = SPOKEN_OF
+            elif isinstance(value, ox.Triple):
                 reason = "a triple about a triple; expected an IRI or a literal"
+            elif {subject, value} & own or {_label(subject), _label(value)} & reifiers:
+                reason = ANNOTATION
+            if reason:
                 yield BrokenPiece(piece.line, piece.start, piece.end, reason)
                 continue
             named = blank(subject, piece, anonymous) if isinstance(subject, ox.BlankNode) else ""
@@ -90,6 +111,28 @@ def read_rdf(document: Document) -> Iterator[Read | BrokenPiece]:
                 yield Read(*place, *about, blank(value, piece, anonymous))
             else:
                 yield Read(*place, *about, value.value)
+
+
+def _reifiers(document: Document, syntax: ox.RdfFormat) -> frozenset[str]:
+    """Give the names, over the whole document, of what stands for a triple."""
+    found: set[str] = set()
+    for piece in _pieces(document):
+        if isinstance(piece, Piece) and _SAYS_ABOUT.search(piece.content):
+            try:
+                quads = list(ox.parse(piece.content, syntax))
+            except (SyntaxError, ValueError, OSError):
+                continue  # told when it is read
+            found.update(_label(quad.subject) for quad in quads if _is_reifier(quad))
+    return frozenset(found)
+
+
+def _is_reifier(quad: ox.Quad) -> bool:
+    return quad.predicate == _REIFIES and isinstance(quad.object, ox.Triple)
+
+
+def _label(node: object) -> str:
+    """Give an IRI or a label as it is written; anonymous nodes are met in one piece only."""
+    return str(node) if isinstance(node, ox.NamedNode | ox.BlankNode) else ""
 
 
 def _pieces(document: Document) -> Iterator[Piece | BrokenPiece]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from urllib.parse import unquote
 
 from . import vocabulary as iri
+from .class_labels import ClassLabels
 from .dimension import DimensionKind
 from .errors import IRIRejected, ValueUnreadable
 from .quantity import Date, Quantity, parse_date, parse_number, parse_quantity
@@ -72,8 +73,14 @@ def kind_of(read: Read) -> DimensionKind:
     return DimensionKind.TEXT
 
 
-def value_of(read: Read, kind: DimensionKind | None, unit: str | None, names: Names) -> Value:
-    """Read the object of a triple as a value of a kind.
+def value_of(
+    read: Read,
+    kind: DimensionKind | None,
+    unit: str | None,
+    names: Names,
+    classes: ClassLabels | None = None,
+) -> Value:
+    """Read the object of a triple as a value of a kind; `classes` are those of the dimension.
 
     Raises ValueUnreadable where it is none.
     """
@@ -82,7 +89,7 @@ def value_of(read: Read, kind: DimensionKind | None, unit: str | None, names: Na
         case DimensionKind.ENTITY:
             return Entity(_named(read, names))
         case DimensionKind.TAXONOMIC:
-            return TaxonClass(_named(read, names))
+            return TaxonClass(_class(read, names, classes))
         case DimensionKind.TEXT:
             if not read.datatype:
                 raise ValueUnreadable(f"<{text}> is an IRI; expected a text")
@@ -104,6 +111,26 @@ def _named(read: Read, names: Names) -> str:
     if read.datatype and kind_of(read) is not DimensionKind.TEXT:
         raise ValueUnreadable(f"{read.object!r} is a {_local(read.datatype)}; expected a name")
     return name
+
+
+def _class(read: Read, names: Names, classes: ClassLabels | None) -> str:
+    name = _named(read, names)
+    if classes is None:
+        return name
+    try:
+        return classes.read(name)
+    except ValueUnreadable as error:
+        local = _local(name)
+        if read.datatype or local == name:
+            raise
+        try:
+            meant = classes.read(unquote(local).replace("_", " "))
+        except ValueUnreadable:
+            raise error from None
+        before = read.object.removesuffix(local)
+        raise ValueUnreadable(
+            f"{error}; with `--entities {before}` it would be {meant!r}"
+        ) from None
 
 
 def _number(read: Read) -> Fraction:

@@ -1,29 +1,23 @@
-"""The process that answers SPARQL queries: opens a checkpoint read-only and can be killed.
-
-Requests and replies are frames on stdin and stdout: four bytes of length, big-endian, then as many
-bytes. A request is a JSON object; a reply is a JSON object on a line, then for an answer its bytes.
-The first reply comes unasked, once the process is ready.
-"""
+"""The process that answers SPARQL queries: opens a checkpoint read-only and can be killed."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import resource
 import signal
-import struct
 import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import BinaryIO
 
 import pyoxigraph as ox
 
 from . import vocabulary
 from .errors import KnowledgeError
+from .frames import Reply, number, serve
+from .json_rows import json_rows, rows_begun
 from .no_network import forbid_sockets
 from .quantity import parse_date, parse_quantity
 
@@ -41,9 +35,15 @@ _GRAPHS = {
     "application/ld+json": ox.RdfFormat.JSON_LD,
     "application/trig": ox.RdfFormat.TRIG,
 }
+_JSON = "application/sparql-results+json"
 _XML = ("application/sparql-results+xml", "application/rdf+xml")
 _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
+_UNION: list[ox.NamedNode | ox.BlankNode | ox.DefaultGraph] = [
+    ox.DefaultGraph(),
+    ox.NamedNode(vocabulary.META_GRAPH),
+]
+_FUNCTION = re.compile("|".join(vocabulary.FUNCTIONS))
 _STACK = 256 * 1024 * 1024
 """Bytes of stack for one query: plans of long unions, sums and paths are deep."""
 
@@ -62,20 +62,25 @@ class _Unwritable(Exception):
 
 
 class _Counter(io.BytesIO):
-    """A buffer that refuses to grow past a number of lines or bytes."""
+    """A buffer that refuses to grow past a number of rows or bytes; `count` tells the rows."""
 
-    def __init__(self, lines: int, size: int) -> None:
+    def __init__(self, rows: int, size: int, count: Callable[[bytes], int]) -> None:
         super().__init__()
-        self.lines, self.size = lines, size
+        self.rows, self.size, self.count = rows, size, count
 
     def write(self, data: bytes) -> int:  # type: ignore[override]  # called with bytes alone
-        self.lines -= data.count(b"\n")
+        self.rows -= self.count(data)
         self.size -= len(data)
-        if self.lines < 0:
+        if self.rows < 0:
             raise _TooMuch("rows")
         if self.size < 0:
             raise _TooMuch("bytes")
         return super().write(data)
+
+
+@lru_cache(maxsize=4)
+def _prefixes(namespace: str) -> tuple[tuple[str, str], ...]:
+    return tuple(vocabulary.prefixes(namespace).items())
 
 
 @lru_cache(maxsize=4)
@@ -138,27 +143,37 @@ def answer(store: ox.Store, request: dict[str, object]) -> bytes:
 
 
 def _answer(store: ox.Store, request: dict[str, object]) -> bytes:
-    rows, size = _number(request["rows"]), _number(request["bytes"])
+    rows, size = number(request["rows"]), number(request["bytes"])
     namespace = str(request["namespace"])
     media_type = str(request["media_type"])
     defaults = _graphs(request["default_graphs"])
     named = _graphs(request["named_graphs"])
     if defaults is None and named is None and not request["names_graphs"]:
-        defaults = [ox.DefaultGraph(), ox.NamedNode(vocabulary.META_GRAPH)]
+        defaults = _UNION
     elif defaults is None and named is not None:
         defaults = []
+    text = str(request["query"])
+    if request.get("only_read"):
+        store = ox.Store()
     results = store.query(
-        str(request["query"]),
-        prefixes=vocabulary.prefixes(namespace),
+        text,
+        # only what the query may name: each costs the engine some time
+        prefixes={name: iri for name, iri in _prefixes(namespace) if f"{name}:" in text},
         default_graph=defaults,
         named_graphs=named,  # type: ignore[arg-type]  # holds named nodes only
-        custom_functions=functions(namespace),
+        custom_functions=functions(namespace) if _FUNCTION.search(text) else None,
     )
+    if request.get("only_read"):
+        return b""
     if isinstance(results, ox.QueryBoolean):
         return results.serialize(format=_SOLUTIONS[media_type]) or b""
     if isinstance(results, ox.QueryTriples):
         return _triples(results, media_type, rows=rows, size=size, namespace=namespace)
-    table = _Counter(rows + 1, size)
+    if media_type == _JSON:
+        written = _Counter(rows, size, rows_begun)
+        results.serialize(written, format=ox.QueryResultsFormat.JSON)
+        return _checked_json(written.getvalue(), rows=rows, orders=bool(request["orders"]))
+    table = _Counter(rows + 1, size, _lines)
     results.serialize(table, format=ox.QueryResultsFormat.TSV)
     header, *lines = table.getvalue().split(b"\n")
     if not request["orders"]:
@@ -170,6 +185,23 @@ def _answer(store: ox.Store, request: dict[str, object]) -> bytes:
     if media_type == "text/csv" and isinstance(parsed, ox.QuerySolutions):
         return _csv(parsed)
     return parsed.serialize(format=_SOLUTIONS[media_type]) or b""
+
+
+def _lines(piece: bytes) -> int:
+    return piece.count(b"\n")
+
+
+def _checked_json(content: bytes, *, rows: int, orders: bool) -> bytes:
+    """Sort the rows of a table as the engine writes it, which has no white space of its own.
+
+    Raises `_TooMuch` for more rows than `rows`.
+    """
+    before, found, behind = json_rows(content)
+    if len(found) > rows:
+        raise _TooMuch("rows")
+    if orders or len(found) < 2:
+        return content
+    return before + b",".join(sorted(found)) + behind
 
 
 def _csv(solutions: ox.QuerySolutions) -> bytes:
@@ -193,7 +225,7 @@ def _triples(
         triples.add(triple)
         if len(triples) > rows:
             raise _TooMuch("rows")
-    counter = _Counter(sys.maxsize, size)
+    counter = _Counter(sys.maxsize, size, _lines)
     ox.serialize(
         sorted(triples, key=str),
         counter,
@@ -213,60 +245,50 @@ def main() -> None:
 
 
 def _serve() -> None:
-    requests, replies = sys.stdin.buffer, sys.stdout.buffer
-    _write(replies, {"status": "ready"})
-    store: ox.Store | None = None
-    opened = ""
-    while (frame := _read(requests)) is not None:
-        request = json.loads(frame)
+    serve(_Answering().reply)
+
+
+class _Answering:
+    """Answers requests from the store that the last one named."""
+
+    def __init__(self) -> None:
+        self._store: ox.Store | None = None
+        self._opened = ""
+
+    def reply(self, request: dict[str, object]) -> Reply:
+        """Answer a request; whatever the outcome, it is a reply."""
         # without a handler the kernel ends the process, also when nobody is left to kill it
-        signal.setitimer(signal.ITIMER_REAL, _number(request["milliseconds"]) / 1000 + 1)
+        signal.setitimer(signal.ITIMER_REAL, number(request["milliseconds"]) / 1000 + 1)
         try:
-            if request["store"] != opened or store is None:
-                store = None
-                store = ox.Store.read_only(request["store"])
-                opened = request["store"]
-                limit = _number(request["memory"])
-                if limit:
-                    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-            content = answer(store, request)
+            content = answer(self._open(request), request)
         except _TooMuch as error:
-            _write(replies, {"status": "over budget", "detail": str(error)})
+            return {"status": "over budget", "detail": str(error)}, b""
         except _Unwritable as error:
-            _write(replies, {"status": "unwritable", "detail": str(error)})
+            return {"status": "unwritable", "detail": str(error)}, b""
         except (SyntaxError, ValueError) as error:
-            _write(replies, {"status": "rejected", "detail": str(error)})
+            return {"status": "rejected", "detail": str(error)}, b""
         except MemoryError:
-            _write(replies, {"status": "over budget", "detail": "memory"})
+            return {"status": "over budget", "detail": "memory"}, b""
         except (OSError, RuntimeError) as error:
-            _write(replies, {"status": "failed", "detail": str(error)})
-        else:
-            _write(replies, {"status": "answered"}, content)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+            return {"status": "failed", "detail": str(error)}, b""
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        return {"status": "answered"}, content
 
-
-def _read(stream: BinaryIO) -> bytes | None:
-    head = stream.read(4)
-    if len(head) < 4:
-        return None
-    return stream.read(struct.unpack(">I", head)[0])
-
-
-def _write(stream: BinaryIO, reply: dict[str, str], content: bytes = b"") -> None:
-    head = json.dumps(reply).encode() + b"\n"
-    stream.write(struct.pack(">I", len(head) + len(content)) + head)
-    stream.write(content)
-    stream.flush()
+    def _open(self, request: dict[str, object]) -> ox.Store:
+        path = str(request["store"])
+        if path != self._opened or self._store is None:
+            self._store = None
+            self._store = ox.Store.read_only(path)
+            self._opened = path
+            limit = number(request["memory"])
+            if limit:
+                resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        return self._store
 
 
 def _graphs(names: object) -> list[ox.NamedNode | ox.BlankNode | ox.DefaultGraph] | None:
     return [ox.NamedNode(str(name)) for name in names] if isinstance(names, list) else None
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise ValueError(f"{value!r} is no number")
-    return value
 
 
 def _iri(term: Term) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .answers import Answers
@@ -21,6 +21,7 @@ from .meeting import Meeting
 from .past import PastProjections
 from .projections import Projections
 from .qualified import EVERYTHING, View
+from .query_budget import NO_OPTIONS, QueryOptions
 from .rdf import RdfProjection
 from .readers import Readers
 from .records import DocumentRecord, EventKind, PolicyRecord, Row
@@ -144,6 +145,12 @@ class Reading:
         """Whether a document was stored once, and its bytes are erased and not given again."""
         store = self._readers.store
         return store.is_erased(source_sha256) and store.source(source_sha256) is None
+
+    def is_evidence_erased(
+        self, statement_id: str, source_sha256: str, start: int, end: int
+    ) -> bool:
+        """Whether evidence has been erased from a document, and not been given again."""
+        return self._readers.store.is_evidence_erased(statement_id, source_sha256, start, end)
 
     def text(self, text_sha256: str) -> str:
         """Give a decoded text by its digest.
@@ -386,9 +393,8 @@ class Reading:
         text: str,
         accept: str = "",
         *,
-        default_graphs: Sequence[str] = (),
-        named_graphs: Sequence[str] = (),
         valid_on: datetime.date | None = None,
+        options: QueryOptions = NO_OPTIONS,
     ) -> tuple[str, bytes]:
         """Answer a SPARQL query over what stands, as (media type, body).
 
@@ -401,12 +407,9 @@ class Reading:
                 self._dimension_forms(),
                 text,
                 accept,
-                default_graphs=default_graphs,
-                named_graphs=named_graphs,
+                options=options,
             )
-        return self.rdf().query(
-            text, accept, default_graphs=default_graphs, named_graphs=named_graphs
-        )
+        return self.rdf().query(text, accept, options=options)
 
 
 def _nearest(wanted: str, policies: Iterable[PolicyRecord]) -> str:

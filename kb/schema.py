@@ -41,6 +41,11 @@ CREATE TABLE IF NOT EXISTS rejection (
 CREATE TABLE IF NOT EXISTS erased (
     source_sha256 TEXT PRIMARY KEY, number INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS erased_evidence (
+    statement_id TEXT NOT NULL, document INTEGER NOT NULL, start INTEGER NOT NULL,
+    end INTEGER NOT NULL, extractor TEXT NOT NULL, number INTEGER NOT NULL,
+    PRIMARY KEY (statement_id, document, start, end, extractor)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS dimension (name TEXT PRIMARY KEY, form TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS policy (
     id TEXT NOT NULL, version TEXT NOT NULL, text TEXT NOT NULL, published INTEGER NOT NULL,
@@ -61,15 +66,19 @@ _CONTENT = (
     " ORDER BY s.id, document, start, end, asserted",
     "SELECT * FROM rejection ORDER BY source_sha256, reason, text",
     "SELECT * FROM erased ORDER BY source_sha256",
+    "SELECT * FROM erased_evidence ORDER BY statement_id, document, start, end, extractor",
     "SELECT * FROM dimension ORDER BY name",
     "SELECT * FROM policy ORDER BY id, version",
 )
 
 
-VERSION = 2
+VERSION = 3
 """Version of the tables; those of another one are made anew from the log."""
 
-_DERIVED = ("document", "statement", "evidence", "rejection", "erased", "dimension", "policy")
+_DERIVED = (
+    *("document", "statement", "evidence", "rejection", "erased", "erased_evidence"),
+    *("dimension", "policy"),
+)
 
 
 def create_tables(connection: sqlite3.Connection) -> None:

@@ -1,12 +1,14 @@
 """What a SPARQL query asks for, told from its tokens, and the formats its results come in.
 
 Nothing here evaluates a query. The tokens decide what never reaches the store: updates, and
-SERVICE, which would open a connection to elsewhere.
+SERVICE, which would open a connection to elsewhere: it is refused, or its clauses are found, for
+others to ask (see `federation`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -28,8 +30,23 @@ class QueryTraits:
     """What the tokens tell: the form, whether it names its own graphs, whether it orders rows."""
 
     form: QueryForm
-    names_graphs: bool
-    orders: bool
+    names_graphs: bool = False
+    orders: bool = False
+    uses_service: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a query and where it starts; `kind` is None for white space, strings and signs."""
+
+    kind: str | None
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        """Where the next one starts."""
+        return self.start + len(self.text)
 
 
 SOLUTION_FORMATS = {
@@ -58,37 +75,55 @@ _UPDATES = frozenset(
 
 _TOKEN = re.compile(
     r"""
-      (?:\s+|\#[^\r\n]*)                                      # white space, comments
-    | (?:<[^<>"{}|^`\\\x00-\x20]*>)                           # IRIs, then strings
+      (?P<space>(?:\s+|\#[^\r\n]*)+)                            # and comments
+    | (?P<iri><[^<>"{}|^`\\\x00-\x20]*>)                       # then strings
     | (?:\"{3}(?:\"{0,2}(?:[^"\\]|\\.))*\"{3} | '{3}(?:'{0,2}(?:[^'\\]|\\.))*'{3}
         | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*')
-    | (?:[?$]\w+)                                             # variables, then names
-    | (?:(?:[^\W\d_](?:[\w.-]{0,99}[\w-])?|_)?:
+    | (?P<variable>[?$]\w+)
+    | (?P<name>(?:[^\W\d_](?:[\w.-]{0,99}[\w-])?|_)?:
         (?:(?:[\w:]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])
            (?:[\w:.·-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])*)?)
     | (?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*)                        # languages
-    | ([A-Za-z_]\w*)                                          # bare words
-    | ([{\[(]) | ([}\])]) | .
+    | (?P<word>[A-Za-z_]\w*)
+    | (?P<opening>[{\[(]) | (?P<closing>[}\])]) | .
     """,
     re.VERBOSE | re.DOTALL,
 )
 # A prefix is looked for in 101 characters, so that no text is read again and again; of a longer one
 # the words are told apart, which refuses more and lets nothing through.
+_FORM = re.compile(r"\s*(SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
+_TELLING = ("\\", "from", "order", "service")
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
 def read_query(text: str) -> QueryTraits:
     """Tell the traits of a query.
 
-    Raises QueryRejected for an update, for SERVICE anywhere, for brackets nested deeper than
-    `DEEPEST`, and where no form is found.
+    Raises QueryRejected for an update, for brackets nested deeper than `DEEPEST`, and where no form
+    is found.
     """
-    words = [word.upper() for word in _words(_unescape(text))]
-    if "SERVICE" in words:
-        raise QueryRejected(
-            "the query uses SERVICE, which would ask another server; expected a query over this "
-            "knowledge base alone"
-        )
+    first_word = _FORM.match(text)
+    lower = text.lower()
+    if (
+        first_word is not None
+        and not any(telling in lower for telling in _TELLING)
+        and text.count("{") + text.count("[") + text.count("(") <= DEEPEST
+    ):
+        return QueryTraits(QueryForm(first_word[1].upper()))  # there is nothing else to tell
+    words: list[str] = []
+    depth = 0
+    for match in _TOKEN.finditer(_unescape(text)):
+        match match.lastgroup:
+            case "word":
+                words.append(match[0].upper())
+            case "opening":
+                depth += 1
+                if depth > DEEPEST:
+                    raise QueryRejected(
+                        f"the query nests brackets more than {DEEPEST} deep; expected a flatter one"
+                    )
+            case "closing":
+                depth -= 1
     forms = {form.value: form for form in QueryForm}
     first = next((word for word in words if word in forms or word in _UPDATES), None)
     if first in _UPDATES:
@@ -98,7 +133,17 @@ def read_query(text: str) -> QueryTraits:
         )
     if first is None:
         raise QueryRejected("the query has no form; expected SELECT, ASK, CONSTRUCT or DESCRIBE")
-    return QueryTraits(forms[first], names_graphs="FROM" in words, orders="ORDER" in words)
+    return QueryTraits(
+        forms[first],
+        names_graphs="FROM" in words,
+        orders="ORDER" in words,
+        uses_service="SERVICE" in words,
+    )
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Give the tokens of a query as it is written, without escapes of characters resolved."""
+    return (Token(each.lastgroup, each[0], each.start()) for each in _TOKEN.finditer(text))
 
 
 @lru_cache(maxsize=256)
@@ -124,25 +169,6 @@ def negotiate(accept: str, form: QueryForm) -> str:
             f"no result format fits {accept!r}; expected one of {', '.join(formats)}"
         )
     return chosen
-
-
-def _words(text: str) -> list[str]:
-    """Bare words of a query: neither in strings, IRIs and comments nor parts of names.
-
-    Raises QueryRejected for brackets that are nested too deeply.
-    """
-    words: list[str] = []
-    depth = 0
-    for word, opening, closing in _TOKEN.findall(text):
-        if word:
-            words.append(word)
-        elif opening or closing:
-            depth += 1 if opening else -1
-            if depth > DEEPEST:
-                raise QueryRejected(
-                    f"the query nests brackets more than {DEEPEST} deep; expected a flatter one"
-                )
-    return words
 
 
 def _unescape(text: str) -> str:

@@ -142,6 +142,23 @@ class Store:
         )
         return found.fetchone() is not None
 
+    def is_evidence_erased(
+        self, statement_id: str, source_sha256: str, start: int, end: int
+    ) -> bool:
+        """Whether evidence has been erased from a document, and not been given again."""
+        place = (statement_id, source_sha256, start, end)
+        here = "JOIN document d ON d.key = x.document WHERE {} = ? AND d.source_sha256 = ?"
+        here += " AND x.start = ? AND x.end = ?"
+        erased = self._connection.execute(
+            f"SELECT 1 FROM erased_evidence x {here.format('x.statement_id')}", place
+        )
+        given = self._connection.execute(
+            "SELECT 1 FROM evidence x JOIN statement s ON s.key = x.statement "
+            + here.format("s.id"),
+            place,
+        )
+        return erased.fetchone() is not None and given.fetchone() is None
+
     def text(self, text_sha256: str) -> str | None:
         """Give a decoded text by its digest."""
         row = self._connection.execute(
@@ -241,6 +258,16 @@ class Store:
             if kind == EventKind.RUN_RETRACTED:
                 refused.add((statement_id, start, end, extractor))
             elif stands_now or kind != EventKind.LINKS_WITHDRAWN:
+                standing.add((statement_id, start, end))
+        for statement_id, start, end, extractor in self._connection.execute(
+            "SELECT statement_id, x.start, x.end, extractor FROM erased_evidence x"
+            " JOIN document d ON d.key = x.document"
+            " WHERE d.source_sha256 = ? AND d.retracted IS NULL",
+            (source_sha256,),
+        ):
+            if extractor:
+                refused.add((statement_id, start, end, extractor))
+            else:
                 standing.add((statement_id, start, end))
         return Present(standing, frozenset(refused))
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import csv
 import datetime
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from .admission import Admission
-from .dimension import Dimension, DimensionKind
+from .dimension import Dimension, kind_of
 from .document import Document
 from .errors import KnowledgeError, MappingRejected, ValueUnreadable
 from .knowledge_base import KnowledgeBase
-from .quantity import Quantity, format_number, parse_date, parse_number, parse_quantity
-from .statement import ALWAYS, Entity, Evidence, Statement, TaxonClass, Text, Validity, Value
-from .table_mapping import ColumnMapping, TableMapping, dimension_name, nearest
+from .quantity import format_number, parse_date, parse_number
+from .statement import ALWAYS, Evidence, Statement, Validity
+from .table_columns import Columns, parts_of
+from .table_mapping import TableMapping
 
 CERTAIN = "1"
 EXTRACTOR = "table/1"
@@ -37,10 +37,14 @@ class RejectedRow:
 
 @dataclass(frozen=True, slots=True)
 class TableReport:
-    """What importing a table did; `rejected` in order of lines."""
+    """What importing a table did; `rejected` in order of lines.
+
+    `defined` are the names of the dimensions that it defined, sorted.
+    """
 
     admission: Admission
     rejected: tuple[RejectedRow, ...]
+    defined: tuple[str, ...] = ()
 
 
 def import_table(
@@ -54,8 +58,10 @@ def import_table(
 ) -> TableReport:
     """Import a table into a knowledge base, whose dimensions say the kinds of values.
 
-    Idempotent; after a crash run it again. `reached` is told the position in the text after each
-    statement; what it raises stops the import. Raises MappingRejected before anything is stored.
+    What its columns name and nobody has defined is defined first, by the mapping or else by what
+    the cells hold; classes are not, for lack of an order. Idempotent; after a crash run it again.
+    `reached` is told the position in the text after each statement; what it raises stops the
+    import. Raises MappingRejected before anything is stored.
     """
     rejected: list[RejectedRow] = []
     reasons: list[tuple[str, str]] = []
@@ -70,9 +76,43 @@ def import_table(
                     reached(item[1].end)
                 yield item
 
-    rows = read_table(document, mapping=mapping or TableMapping(), dimensions=base.dimensions())
+    used = mapping or TableMapping()
+    columns, rows_again = _opened(document, used, base.dimensions())
+    defined = columns.undefined(
+        row.cells
+        for row in rows_again
+        if not isinstance(row, RejectedRow) and len(row.cells) == columns.width
+    )
+    check_kinds(base, columns, defined, document.name)
+    for dimension in defined:
+        base.define_dimension(dimension)
+    rows = read_table(document, mapping=used, dimensions=base.dimensions())
     admission = base.import_statements(document, data, accepted(), run=run, rejected=reasons)
-    return TableReport(admission, tuple(rejected))
+    return TableReport(admission, tuple(rejected), tuple(each.name for each in defined))
+
+
+def check_kinds(
+    base: KnowledgeBase, columns: Columns, defined: Iterable[Dimension], where: str
+) -> None:
+    """Check that what nobody has defined is not stated with values of another kind.
+
+    Raises MappingRejected naming every such column.
+    """
+    given = {each.name: each.kind for each in defined} | {
+        meaning.name: meaning.kind
+        for meaning in columns.meanings.values()
+        if meaning.kind is not None and meaning.name not in columns.defined
+    }
+    problems: list[str] = []
+    for name, kind in sorted(given.items()):
+        stated = base.stated_value(name)
+        if stated is not None and kind_of(stated) is not kind:
+            standing = (row[1].value for row in base.every_statement(dimension=name))
+            other = next((kind_of(value) for value in standing if kind_of(value) is not kind), None)
+            if other is not None:
+                problems.append(f"{name} is {kind.value} here, and {other.value} in what is stated")
+    if problems:
+        raise MappingRejected(f"{where}: " + "; ".join(problems))
 
 
 def read_table(
@@ -85,6 +125,14 @@ def read_table(
 
     Raises MappingRejected naming every problem of header and mapping.
     """
+    columns, rows = _opened(document, mapping, dimensions)
+    return _statements(document, rows, columns)
+
+
+def _opened(
+    document: Document, mapping: TableMapping, dimensions: Iterable[Dimension]
+) -> tuple[Columns, Iterator[_Row | RejectedRow]]:
+    """Read the header; give what its columns mean, and the rows behind it."""
     delimiter = mapping.delimiter or _delimiter(document)
     rows = _rows(document.text, delimiter)
     header: Sequence[str] | None = mapping.header
@@ -93,8 +141,8 @@ def read_table(
         if first is None or isinstance(first, RejectedRow):
             raise MappingRejected(f"{document.name} has no header row")
         header = [cell.strip() for cell in first.cells]
-    columns = _Columns.of(header, mapping, {d.name: d for d in dimensions}, document.name)
-    return _statements(document, rows, columns)
+    columns = Columns.of(header, mapping, {d.name: d for d in dimensions}, document.name)
+    return columns, rows
 
 
 def first_rows(
@@ -175,109 +223,10 @@ def _feed(text: str, position: int, taken: list[tuple[int, int]]) -> Iterator[st
         yield text[span[0] : span[1]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """What each column of a header means, by index."""
-
-    width: int
-    subject: int
-    valid_from: int | None
-    valid_until: int | None
-    confidence: int | None
-    triple: tuple[int, int] | None
-    meanings: dict[int, ColumnMapping]
-    mapping: TableMapping
-    defined: dict[str, Dimension]
-    listed: dict[str, ColumnMapping]
-
-    @classmethod
-    def of(
-        cls,
-        header: Sequence[str],
-        mapping: TableMapping,
-        defined: dict[str, Dimension],
-        where: str,
-    ) -> _Columns:
-        """Resolve a header, or raise MappingRejected with all that is wrong."""
-        problems = [
-            f"column {index} has no name" for index, name in enumerate(header, 1) if not name
-        ]
-        problems += [
-            f"the column {name!r} stands twice"
-            for name in sorted({name for name in header if name and header.count(name) > 1})
-        ]
-
-        def find(name: str | None) -> int | None:
-            if name is None or name in header:
-                return None if name is None else header.index(name)
-            problems.append(f"there is no column {name!r}{nearest(name, header)}")
-            return None
-
-        subject = find(mapping.subject)
-        valid_from, valid_until = find(mapping.valid_from), find(mapping.valid_until)
-        confidence = find(mapping.confidence)
-        apart = (subject or 0, valid_from, valid_until, confidence)
-        listed = dict(mapping.dimensions)
-        triple = None
-        meanings = {}
-        if mapping.dimension is not None:
-            triple = (find(mapping.dimension) or 0, find(mapping.value) or 0)
-        else:
-            for column in listed:
-                find(column)
-            for index, name in enumerate(header):
-                if name and index not in apart:
-                    meaning = listed.get(name) or ColumnMapping(dimension_name(name) or "")
-                    if not meaning.name and name not in listed:
-                        problems.append(f"the column {name!r} names no dimension; map it to one")
-                    elif meaning.name:
-                        meanings[index] = _resolved(meaning, mapping, defined)
-        for meaning in listed.values():
-            dimension = defined.get(meaning.name)
-            if dimension is not None and meaning.kind not in (None, dimension.kind):
-                problems.append(f"{meaning.name} is defined as {dimension.kind.value}")
-        if triple is None and not meanings and not problems:
-            problems.append("no column but the subject's is imported")
-        if problems:
-            raise MappingRejected(f"{where}: " + "; ".join(problems))
-        return cls(
-            width=len(header),
-            subject=subject or 0,
-            valid_from=valid_from,
-            valid_until=valid_until,
-            confidence=confidence,
-            triple=triple,
-            meanings=meanings,
-            mapping=mapping,
-            defined=defined,
-            listed=listed,
-        )
-
-    def meaning(self, name: str) -> ColumnMapping | None:
-        """Give what a name in the dimension column of a triple stands for."""
-        meaning = self.listed.get(name) or ColumnMapping(dimension_name(name) or "")
-        if not meaning.name and name not in self.listed:
-            return None
-        return _resolved(meaning, self.mapping, self.defined)
-
-
-def _resolved(
-    meaning: ColumnMapping, mapping: TableMapping, defined: dict[str, Dimension]
-) -> ColumnMapping:
-    dimension = defined.get(meaning.name)
-    return ColumnMapping(
-        meaning.name,
-        meaning.kind or (dimension.kind if dimension else mapping.kind),
-        meaning.unit or (dimension.unit if dimension else None),
-        meaning.split,
-    )
-
-
 def _statements(
-    document: Document, rows: Iterator[_Row | RejectedRow], columns: _Columns
+    document: Document, rows: Iterator[_Row | RejectedRow], columns: Columns
 ) -> Iterator[tuple[Statement, Evidence] | RejectedRow]:
     source, text_sha256, text = document.source_sha256, document.text_sha256, document.text
-    names: dict[str, ColumnMapping | None] = {}
     for row in rows:
         if isinstance(row, RejectedRow):
             yield row
@@ -300,27 +249,18 @@ def _statements(
         if problem is not None:
             yield RejectedRow(row.line, problem, quote)
             continue
-        pairs: Iterable[tuple[ColumnMapping | None, str]]
-        if columns.triple is not None:
-            name = cells[columns.triple[0]].strip()
-            if name not in names:
-                names[name] = columns.meaning(name)
-            pairs = [(names[name], cells[columns.triple[1]])]
-        else:
-            pairs = [(meaning, cells[index]) for index, meaning in columns.meanings.items()]
-        for meaning, cell in pairs:
+        for name, meaning, cell in columns.pairs(cells):
             if meaning is None:
                 yield RejectedRow(row.line, f"{name!r} names no dimension; map it to one", quote)
                 continue
             if not meaning.name:
                 continue
-            for part in cell.split(meaning.split) if meaning.split else (cell,):
-                if not (part := part.strip()):
-                    continue
+            for part in parts_of(cell, meaning):
                 try:
-                    value = _value(part, meaning)
+                    value = columns.value(part, meaning)
                 except ValueUnreadable as error:
-                    yield RejectedRow(row.line, f"{meaning.name}: {error}", quote)
+                    told = "" if str(error).startswith(f"{name} ") else f"{meaning.name}: "
+                    yield RejectedRow(row.line, f"{told}{error}", quote)
                     continue
                 statement = Statement(subject, meaning.name, value, validity=validity)
                 yield (
@@ -333,7 +273,7 @@ def _statements(
                 )
 
 
-def _validity(cells: Sequence[str], columns: _Columns) -> Validity:
+def _validity(cells: Sequence[str], columns: Columns) -> Validity:
     first, last = (
         cells[index].strip() if index is not None else ""
         for index in (columns.valid_from, columns.valid_until)
@@ -347,7 +287,7 @@ def _validity(cells: Sequence[str], columns: _Columns) -> Validity:
     return Validity(start, end)
 
 
-def _confidence(cells: Sequence[str], columns: _Columns) -> str:
+def _confidence(cells: Sequence[str], columns: Columns) -> str:
     """Read the confidence of a row; where none is given the source asserts what it says."""
     text = cells[columns.confidence].strip() if columns.confidence is not None else ""
     if not text:
@@ -356,43 +296,3 @@ def _confidence(cells: Sequence[str], columns: _Columns) -> str:
     if not 0 <= confidence <= 1:
         raise ValueUnreadable(f"the confidence is {text}; expected a number from 0 to 1")
     return format_number(confidence)
-
-
-def _value(text: str, meaning: ColumnMapping) -> Value:
-    match meaning.kind:
-        case DimensionKind.ENTITY:
-            return Entity(text)
-        case DimensionKind.TAXONOMIC:
-            return TaxonClass(text)
-        case DimensionKind.TEXT:
-            return Text(text)
-        case DimensionKind.NUMBER:
-            return parse_number(text)
-        case DimensionKind.TIME:
-            return parse_date(text)
-        case DimensionKind.QUANTITY:
-            return _quantity(text, meaning.unit)
-        case None:
-            return _guessed(text)
-
-
-def _quantity(text: str, unit: str | None) -> Quantity:
-    """Read `5000000 EUR`, `EUR 5000000`, or a bare number where the column has a unit."""
-    first, space, second = text.partition(" ")
-    if not space and unit is not None:
-        return Quantity(parse_number(text), unit)
-    return parse_quantity(f"{second} {first}" if first.isalpha() else text)
-
-
-def _guessed(text: str) -> Value:
-    """Read a number, a full date or a quantity in canonical form, else text."""
-    try:
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-            return parse_date(text)
-        if re.fullmatch(r"[+-]?\d[\d.]*", text):
-            return parse_number(text)
-        if re.fullmatch(r"[+-]?\d[\d.]* [A-Z]{3}", text):
-            return parse_quantity(text)
-    except ValueUnreadable:
-        pass
-    return Text(text)

@@ -29,6 +29,7 @@ _TOKEN = re.compile(
            (?:[\w:·-]|%[0-9A-Fa-f]{2}|\\.))?)?)
     | (?P<word>[A-Za-z]\w*)
     | (?P<type>\^\^)
+    | (?P<annotation>\{\||\|\})                              # an RDF 1.2 annotation begins, ends
     | (?P<mark>.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -62,9 +63,7 @@ def turtle_pieces(text: str) -> Iterator[Piece | BrokenPiece]:
             if token.text == "}":  # the last statement of a graph needs no dot
                 yield from reader.statement(statement, token.start)
             elif statement and not _names_graph(statement):
-                yield reader.broken(
-                    statement, "a brace within a statement; annotations are refused"
-                )
+                yield reader.broken(statement, "a brace within a statement; expected its end")
             statement = []
         else:
             statement.append(token)
@@ -190,6 +189,8 @@ def _parts(tokens: list[_Token]) -> list[_Part]:
             own = []
             verb = None if mark == ";" else verb
             continue
+        if token.kind == "annotation":
+            depth += 1 if token.text == "{|" else -1
         depth += (mark in ("[", "(") and bool(mark)) - (mark in ("]", ")") and bool(mark))
         if verb is None:
             verb = token

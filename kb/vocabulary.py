@@ -50,6 +50,7 @@ _WEB_ADDRESS = re.compile(
     rf"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?]{_PART})?(?:#{_PART})?\Z", re.ASCII
 )
 _SOURCE = "ni:///sha-256;"
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9 .~-]+\Z", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
 _STATEMENT_ID = re.compile(r"st:([0-9a-f]{32})\Z", re.ASCII)
 _SPAN = re.compile(r"(ni:///sha-256;[\w-]{43})#char=(0|[1-9]\d*),(0|[1-9]\d*)\Z", re.ASCII)
@@ -237,6 +238,8 @@ def encoded_name(name: str) -> str:
 
     Raises IRIRejected for an empty name or one with unpaired surrogates.
     """
+    if _PLAIN_NAME.match(name) is not None:
+        return name.replace(" ", "_")
     try:
         encoded = quote(name, safe=" ")
     except UnicodeEncodeError as error:

@@ -98,8 +98,8 @@ def compare(operator: Operator, left: Constant, right: Constant) -> Truth:
             return Truth.UNDETERMINED
         left, right = pair
     if isinstance(left, Fraction) and isinstance(right, Fraction):
-        a, b = left.numerator * right.denominator, right.numerator * left.denominator
-        return _truth(_ORDER[operator](a, b))
+        (a, over), (b, under) = left.as_integer_ratio(), right.as_integer_ratio()
+        return _truth(_ORDER[operator](a * under, b * over))
     if UNKNOWN in (left, right):
         return Truth.UNDETERMINED
     if isinstance(left, (Fraction, Quantity, Date)) and isinstance(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kb.quantity import Truth
 
 from .arithmetic import Result, Undetermined, compare
-from .atom import Atom, Constant, Variable, render_pattern, render_term
+from .atom import Atom, Constant, Variable, is_anonymous, render_pattern, render_term
 from .bodies import (
     Answers,
     Bindings,
@@ -62,7 +62,8 @@ class _Walk:
 class Known:
     """What walks read: complete answers of calls, the rules of the policy, the facts.
 
-    `rows` makes a call that was not made before; `answers` are those of all calls so far.
+    `rows` makes a call that was not made before; `answers` are those of all calls so far;
+    `sources_below` are the sources of a predicate that are missing.
     """
 
     clauses: Mapping[Signature, Sequence[Clause]]
@@ -70,6 +71,7 @@ class Known:
     valid_on: datetime.date | None
     rows: Callable[[Atom], Sequence[Atom]]
     answers: Callable[[], Answers]
+    sources_below: Callable[[Signature], tuple[str, ...]] = lambda _: ()
 
 
 def walk_body(
@@ -123,18 +125,26 @@ class _Walker:
                 if truth is Truth.TRUE:
                     return [self._on(walk)]
                 return [self._on(walk, self._failed_comparison(comparison, truth, walk))]
-            case Assign(_, variable, expression):
-                if expression_names(expression) <= bound.keys():
-                    value = value_of(expression, bound)
-                    if not isinstance(value, Undetermined):
-                        bound = {**bound, variable.name: value}
-                return [self._on(walk, bindings=bound)]
+            case Assign(index, variable, expression):
+                if not expression_names(expression) <= bound.keys():
+                    return [self._on(walk)]
+                value = value_of(expression, bound)
+                if isinstance(value, Undetermined):
+                    return [self._on(walk, self._undefined(index, value.reason, walk))]
+                return [self._on(walk, bindings={**bound, variable.name: value})]
             case Refute(_, atom, _):
                 pattern = bind_atom(atom, bound)
-                rows = tuple(sorted(self.known.rows(pattern), key=str))
-                if not rows:
+                if not _is_known(pattern):  # whatever is missing gives the value
                     return [self._on(walk)]
-                return [self._on(walk, self._excluded(pattern, rows))]
+                # Where something else is missing, a variable may be open, and stand twice.
+                known = self.known.rows(pattern)
+                found = [row for row in known if match_row(pattern, row, {}) is not None]
+                rows = tuple(sorted(found, key=str))
+                if rows:
+                    return [self._on(walk, self._excluded(pattern, rows))]
+                lost = self.known.sources_below(atom.signature)
+                text = f"not {render_pattern(pattern)}"
+                return [self._on(walk, self._unsourced(pattern, text, lost) if lost else None)]
             case Collect():
                 return [self._collect(step, walk)]
 
@@ -151,11 +161,13 @@ class _Walker:
         rows = self.known.rows(pattern)
         uncertain = self.known.answers().uncertain
         reads = (*walk.reads, (atom, pattern))
-        walks = []
-        for row in [row for row in rows if row not in uncertain][:MOST_ROWS]:
-            extended = match_row(atom, row, walk.bindings)
+        walks: list[_Walk] = []
+        for row in rows:
+            extended = None if row in uncertain else match_row(atom, row, walk.bindings)
             if extended is not None:
                 walks.append(_Walk(walk.at + 1, extended, walk.needs, reads))
+                if len(walks) == MOST_ROWS:
+                    break
         if walks:
             return walks[::-1]
         return [self._on(walk, self._unread(atom, pattern, walk))]
@@ -179,15 +191,20 @@ class _Walker:
         """Ask for another value where the order of values refuses this one."""
         detail = f"{render_pattern(atom)} is needed, but {self._refusal(pattern)}"
         culprit = self._another(names_of(atom), walk)
+        above = pattern.arguments[-1]
+        unknown = None
+        if atom.signature == UNDER and not isinstance(above, Variable):
+            unknown = None if self._is_ordered(above) else above
         if culprit is not None:
-            above = pattern.arguments[-1]
             is_class = atom.signature == UNDER and not isinstance(above, Variable)
             expected = f"class {render_term(above)}" if is_class else ""
-            return Missing(culprit, self.clause.id, detail, expected=expected)
+            return Missing(
+                culprit, self.clause.id, detail, expected=expected, unknown_class=unknown
+            )
         if names_of(atom) & names_of(self.clause.head):
             head = bind_atom(self.clause.head, walk.bindings)
             return Missing(head, self.clause.id, detail, is_final=True)
-        return Missing(as_stated(pattern), self.clause.id, detail)
+        return Missing(as_stated(pattern), self.clause.id, detail, unknown_class=unknown)
 
     def _refusal(self, pattern: Atom) -> str:
         """Say why the order of values refuses a call."""
@@ -221,6 +238,17 @@ class _Walker:
             is_final=culprit is None and not undetermined,
         )
 
+    def _undefined(self, index: int, reason: str, walk: _Walk) -> Missing:
+        """Ask for another value of an atom that a definition without a value reads."""
+        definition = self.clause.body[index]
+        text = render_literal(definition, walk.bindings)
+        names = literal_names(definition) & walk.bindings.keys()
+        culprit = self._another(names, walk)
+        atom = culprit if culprit is not None else bind_atom(self.clause.head, walk.bindings)
+        self.known.rows(atom)
+        detail = f"{render_literal(definition)} is needed, but has no certain value: {reason}"
+        return Missing(atom, self.clause.id, detail, text)
+
     def _another(self, names: Collection[str], walk: _Walk) -> Atom | None:
         """Give the call that bound one of the names last, one of a stored predicate if any did."""
         wanted = set(names)
@@ -234,10 +262,13 @@ class _Walker:
         return chosen[0][1] if chosen else None
 
     def _excluded(self, pattern: Atom, rows: tuple[Atom, ...]) -> Missing:
-        held = ", ".join(map(str, rows[:MOST_ROWS]))
-        if len(rows) > MOST_ROWS:
-            held += f" and {len(rows) - MOST_ROWS} more"
-        verb = "holds" if len(rows) == 1 else "hold"
+        uncertain = self.known.answers().uncertain
+        certain = [row for row in rows if row not in uncertain]
+        shown = certain or rows
+        held = ", ".join(map(str, shown[:MOST_ROWS]))
+        if len(shown) > MOST_ROWS:
+            held += f" and {len(shown) - MOST_ROWS} more"
+        verb = ("holds" if len(shown) == 1 else "hold") if certain else "may hold"
         detail = f"the rule needs that this does not hold, but {held} {verb}"
         return Missing(pattern, self.clause.id, detail, excluding=rows, is_final=True)
 
@@ -249,6 +280,15 @@ class _Walker:
             if isinstance(inner, Read):
                 self.known.rows(bind_atom(inner.atom, bound))
         value, certain = self._aggregated(step, bound)
+        reads = [inner.atom for inner in step.steps if isinstance(inner, (Read, Refute))]
+        lost = tuple(
+            dict.fromkeys(
+                name for atom in reads for name in self.known.sources_below(atom.signature)
+            )
+        )
+        if lost:
+            text = render_literal(step.aggregate, bound)
+            return self._on(walk, self._unsourced(bind_atom(reads[0], bound), text, lost))
         if not certain:
             value = Undetermined("a row is doubtful")
         if step.assigned is not None:
@@ -268,6 +308,13 @@ class _Walker:
         detail = f"{text} is {truth.value}: the aggregate is {shown}"
         undetermined = text if truth is Truth.UNDETERMINED else ""
         return self._on(walk, Missing(bind_atom(read, bound), self.clause.id, detail, undetermined))
+
+    def _unsourced(self, pattern: Atom, text: str, lost: tuple[str, ...]) -> Missing:
+        """Ask for the complete source from which alone an absence or an aggregate could follow."""
+        names = " and ".join(lost)
+        verb = "is" if len(lost) == 1 else "are"
+        detail = f"{names}, declared complete, {verb} missing: nobody knows what is not stated"
+        return Missing(pattern, self.clause.id, detail, text, expected="a table", source=names)
 
     def _aggregated(self, step: Collect, bound: Bindings) -> tuple[Result, bool]:
         while True:
@@ -300,6 +347,11 @@ class _Walker:
                 Atom("document_kind", (fact.atom.arguments[1], Variable("K"))), day
             )
         }
+
+
+def _is_known(pattern: Atom) -> bool:
+    """Whether only what may be anything is unbound."""
+    return all(not isinstance(a, Variable) or is_anonymous(a) for a in pattern.arguments)
 
 
 def as_stated(pattern: Atom) -> Atom:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from .atom import Atom
 from .bodies import without_statement
+from .captured import Captured
+from .compiled_slice import SliceNames, compile_slice
 from .derivation import certify, trace
 from .engines import Firing, close
 from .facts import Fact
-from .horn import HornProgram, SliceNames, compile_slice
+from .horn import HornProgram
 from .slice import Call, Instance, Slice
 from .steps import Proof
 
@@ -75,6 +77,8 @@ def close_slice(
 
 def is_certain(part: Slice) -> bool:
     """Whether nothing in a slice is undetermined."""
+    if isinstance(part.instances, Captured):
+        return part.instances.is_certain
     return all(instance.is_certain for instance in part.instances)
 
 
@@ -93,7 +97,7 @@ def uncertain_rows(part: Slice, closed: ClosedSlice | None = None) -> frozenset[
 
 def merge_slices(slices: Sequence[Slice]) -> Slice:
     """Join slices of one policy and fact base; instances, facts and calls come once, sorted."""
-    first, *others = slices
+    first, *others = {id(part): part for part in slices}.values()
     if not others:
         return first
     instances: dict[Instance, None] = {}

@@ -1,4 +1,4 @@
-"""Compiles a planned goal to Python, once per (policy, goal pattern); `bind` ties it to facts.
+"""Compiles a planned goal to Python, once per (shape, goal pattern); `bind` ties it to facts.
 
 A call outside positive recursion is a function with a memo. A call within a component of positive
 recursion waits: its rule is cut at that atom, and the rest becomes a function that runs once per
@@ -9,15 +9,16 @@ but positions and numbers: constants come in by `bind`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from .atom import Atom, Constant, Variable
-from .clause import Operator, Positive
+from .clause import Clause, Operator, Positive
 from .facts import Signature
 from .goal_plan import GoalPlan
 from .magic import Node, clause_names
 from .rule_code import CodeWriter, Index, write_rule
+from .shape import constant_of
 
 Template = tuple[Signature, tuple[int, ...]]
 """An atom in terms of a record: places in it, or `~n` for constant n."""
@@ -35,10 +36,12 @@ class CompiledGoal:
     """A planned goal as code, and what `bind` has to be given for it.
 
     Rows of `record` are (clause number, value ids in the order of `slots`); `checks` gives the body
-    indexes whose truths stand beside a doubted record, `defining` those that compute a value.
+    indexes whose truths stand beside a doubted record, `defining` those that compute a value. The
+    plan and the code may be those of a shape, which `of` gives its clauses and constants.
     """
 
     plan: GoalPlan
+    clauses: tuple[Clause, ...]
     nodes: tuple[Node, ...]
     constants: tuple[Constant, ...]
     indexes: tuple[Index, ...]
@@ -51,6 +54,11 @@ class CompiledGoal:
     derived: frozenset[Signature]
     source: str
     bind: Callable[..., Callable[[object], object]]
+
+    def of(self, clauses: tuple[Clause, ...], constants: Sequence[Constant]) -> CompiledGoal:
+        """Give the same code for clauses of this shape, with the constants behind its marks."""
+        own = tuple([constant_of(mark, constants) for mark in self.constants])
+        return replace(self, clauses=clauses, constants=own)
 
 
 def _calls(writer: CodeWriter, node: Node, number: int, rules: list[str]) -> list[str]:
@@ -89,7 +97,12 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
     group = writer.waiting_group(node)
     at = writer.index(node.signature, node.bound)
     calls = _calls(writer, node, number, rules)
-    look = [f"rows = m{at}.get(k)", f"if rows is None: rows = m{at}[k] = l{at}(k)"]
+    # A predicate that no fact gives has no lookup.
+    look = [
+        f"if l{at} is not None:",
+        f"    rows = m{at}.get(k)",
+        f"    if rows is None: rows = m{at}[k] = l{at}(k)",
+    ]
     if group is None:
         lines = writer.begin(f"def n{number}(k):")
         body = [
@@ -98,7 +111,7 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
             f"t{number}[k] = BUSY",
             "out = {}",
             *look,
-            "for row in rows: out[row] = None",
+            "    for row in rows: out[row] = None",
             *calls,
             f"rows = t{number}[k] = tuple(out)",
             "return rows",
@@ -108,8 +121,8 @@ def _write_node(writer: CodeWriter, node: Node, number: int, rules: list[str]) -
     lines = writer.begin(f"def s{number}(k, out):")
     body = [
         *look,
-        "for row in rows:",
-        f"    if row not in out.seen: out.seen.add(row); g{group}.append((out, row))",
+        "    for row in rows:",
+        f"        if row not in out.seen: out.seen.add(row); g{group}.append((out, row))",
         *calls,
     ]
     lines += [f"        {text}" for text in body]
@@ -208,7 +221,7 @@ def _prologue(writer: CodeWriter, *, in_lists: bool) -> list[str]:
         "    truth, define, defined, apply = run.truth, run.define, run.defined, run.apply",
         "    absent, certain, aggregate, conclude = "
         "run.absent, run.certain, run.aggregate, run.conclude",
-        "    doubt = run.doubt",
+        "    doubt, unstated = run.doubt, run.unstated",
         "    loop, BUSY, Cell, T, F = run.loop, run.busy, run.cell, run.true, run.false",
         "    work, limit = 0, run.first_limit",
         "    def tick():",
@@ -260,6 +273,7 @@ def compile_goal(plan: GoalPlan) -> CompiledGoal:
     exec(compile(source, "<goal>", "exec"), namespace)
     return CompiledGoal(
         plan=plan,
+        clauses=plan.clauses,
         nodes=tuple(nodes),
         constants=tuple(writer.constants),
         indexes=tuple(writer.indexes),

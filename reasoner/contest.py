@@ -149,7 +149,13 @@ class Contests:
         return found
 
     def _counts_against(self, fact: Fact, other: Fact) -> bool:
-        """Whether another fact speaks against one: same time, other evidence, no lower rank."""
+        """Whether another fact speaks against one: same time, other evidence, no lower rank.
+
+        An assumption neither outranks what is stated nor gives way to it: with either against the
+        other, and with two of them, the request supposes what cannot be.
+        """
+        if "assumed" in (fact.leaf, other.leaf):
+            return other.leaf.startswith(("st:", "assumed"))
         if not fact.leaf.startswith("st:") or not other.leaf.startswith("st:"):
             return other.leaf.startswith("st:")
         if not fact.validity.overlaps(other.validity):

@@ -193,7 +193,12 @@ class Contrast:
                 call = bind_atom(atom, known)
                 rows = self.inquiry.slice(call).answers
                 if not rows:
-                    return passed
+                    lost = " and ".join(self.inquiry.sources_below(atom.signature))
+                    if not lost:
+                        return passed
+                    text = f"not {render_pattern(call)}"
+                    gap = _Gap(index, text, call, f"{lost}, declared complete: missing")
+                    return [_Walk(at, known, (*walk.gaps, gap))]
                 gap = _Gap(index, f"not {render_pattern(call)}", call, f"{rows[0]} holds")
                 return [_Walk(at, known, (*walk.gaps, gap))]
             case Collect():

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
-from .atom import Atom, Variable, render_pattern
+from .atom import Atom, render_pattern
 from .bodies import NotCovered
 from .certificate import (
     Conclusion,
@@ -29,8 +29,9 @@ from .naming import by_entity
 from .openness import Openness
 from .precision import most_precise
 from .prelude import COMPUTED, atoms_of, prelude
-from .requirement import undetermined_requirements, write_requirement
+from .requirement import undetermined_requirements
 from .retraction import Retraction
+from .scope import write_missing
 from .slice import Slice
 from .sources import Sources
 from .steps import Proof, StepList
@@ -82,14 +83,16 @@ def decide(
     engine: str = "auto",
     budget: Budget = UNLIMITED,
     known: Collection[Signature] = (),
+    slicer: Callable[[FactBase], Callable[[Atom], Slice | None]] | None = None,
 ) -> Decision:
     """Decide a goal under a policy from facts, with a checked certificate.
 
-    `known` are predicates of the knowledge base of which nothing may be stated yet. Raises
+    `known` are predicates of the knowledge base of which nothing may be stated yet; `slicer` gives
+    slices from the facts that count, where it can without evaluating. Raises
     GoalRejected for an unknown predicate, PolicyRejected, the errors of engines, and
     SelfCheckFailed if our checker refuses our certificate.
     """
-    _check_goal(request.goal, policy, facts, known)
+    check_goal(request.goal, policy, facts, known)
     for atom in request.assumptions:
         if atom.signature in COMPUTED:
             raise GoalRejected(f"{atom} cannot be assumed; {atom.predicate} is built in")
@@ -110,6 +113,8 @@ def decide(
         engine,
         budget,
         retracted=tuple(item.atom for item in request.retractions),
+        vocabulary=frozenset(known),
+        slicer=None if slicer is None else slicer(facts),
     )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
@@ -141,8 +146,8 @@ def prove(request: Request, proof: Proof, *, policy: Policy, sources: Sources) -
     return _checked(_Draft(conclusion, steps, Witness()), case)
 
 
-def _check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
-    """Refuse a predicate that neither rules nor facts nor the knowledge base have."""
+def check_goal(goal: Atom, policy: Policy, facts: FactBase, known: Collection[Signature]) -> None:
+    """Raise GoalRejected for a predicate that rules, facts and the knowledge base do not have."""
     signatures = {*facts.signatures(), *known, *COMPUTED}
     for clause in (*policy.clauses, *prelude().clauses):
         signatures.add(clause.head.signature)
@@ -289,8 +294,13 @@ class _Case:
         witness, cited = show_calls(
             self.inquiry, slices, steps, roots=roots, excluded=sides, contested=contested
         )
+        is_whole = positive.part.complete and negative.part.complete
         conclusion = self._conclusion(
-            Verdict.ABSTAINED, AbstentionCode.CONFLICT, open=requirements, refuted=refuted
+            Verdict.ABSTAINED,
+            AbstentionCode.CONFLICT,
+            open=requirements,
+            refuted=refuted,
+            complete=self.request.goal.is_ground or is_whole,
         )
         return _Draft(conclusion, steps, witness, cited)
 
@@ -298,19 +308,12 @@ class _Case:
         goal, inquiry = self.request.goal, self.inquiry
         search = Openness(inquiry, part)
         missing = search.missing(goal)
-        requirements = tuple(
-            self._say_retracted(
-                item.atom,
-                write_requirement(
-                    item, facts=inquiry.facts, sources=inquiry.sources, valid_on=inquiry.valid_on
-                ),
-            )
-            for item in missing
-        )
-        if part.possible and not any(
-            item.code is AbstentionCode.UNDETERMINED for item in requirements
-        ):
-            requirements = (*undetermined_requirements(part), *requirements)
+        requirements = tuple(write_missing(inquiry, item) for item in missing)
+        said = any(item.undetermined for item in missing)
+        if part.possible and not said:
+            clauses = [clause for group in inquiry.clauses().values() for clause in group]
+            undetermined = undetermined_requirements(part, clauses, inquiry.sources_below)
+            requirements = (*undetermined, *requirements)
         slices = list(search.slices)
         refuted, names = self._denied(negative, steps)
         slices += [inquiry.slice(call) for call in names]
@@ -333,21 +336,6 @@ class _Case:
         denied = by_entity(self.inquiry, self.request.goal, negative.proofs)
         refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
         return refuted, denied.names
-
-    def _say_retracted(self, pattern: Atom, requirement: OpenRequirement) -> OpenRequirement:
-        """Say of what is missing that the request itself leaves it out."""
-        found = sorted(
-            str(atom)
-            for atom in set(self.inquiry.retracted)
-            if atom.signature == pattern.signature
-            and all(
-                isinstance(wanted, Variable) or wanted == given
-                for wanted, given in zip(pattern.arguments, atom.arguments, strict=True)
-            )
-        )
-        if not found or requirement.expected == "absence":
-            return requirement
-        return replace(requirement, detail=f"left out by the request: {'; '.join(found)}")
 
     def _both_sides(self, negative: Side, slices: list[Slice]) -> list[Atom]:
         """Give the calls that an abstention shows: of the goal, and of its complement too where

@@ -8,12 +8,13 @@ negation end. We record instances rather than answers only: they are the require
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 from functools import lru_cache
 
 from kb.quantity import Date
 
 from .atom import Atom, Variable
-from .clause import Absent, Aggregate, Policy, render_literal
+from .clause import Absent, Aggregate, Clause, Policy, render_literal
 from .codegen import CompiledGoal, compile_goal
 from .collection import paused_collection
 from .errors import Finding, PolicyRejected
@@ -22,6 +23,7 @@ from .goal_plan import plan_goal
 from .magic import Node, Unsafe
 from .prelude import Declared, atoms_of, clauses_in_force, declared_values
 from .run import UNLIMITED, Budget, Busy, Loop, Run
+from .shape import Shape, reached, shape_of
 from .slice import Slice
 from .slice_reader import read_slice
 
@@ -56,14 +58,31 @@ def _compiled(
     """Compile a goal pattern; `stored` only where identity rules may come in."""
     policy = key.policy
     clauses = clauses_in_force(policy, root.signature, stored or frozenset(), declared)
+    clauses = reached(clauses, root.signature)
+    shape, constants = shape_of(clauses)
     try:
-        with paused_collection():
-            return compile_goal(plan_goal(clauses, root))
+        return compile_shape(shape, root).of(clauses, constants)
+    except Unsafe as error:
+        raise _unsafe(policy, clauses, root) from error
+
+
+@lru_cache(maxsize=512)
+def compile_shape(shape: Shape, root: Node) -> CompiledGoal:
+    """Compile a goal pattern for all policies of one shape."""
+    with paused_collection():
+        return compile_goal(plan_goal(shape, root))
+
+
+def _unsafe(policy: Policy, clauses: tuple[Clause, ...], root: Node) -> PolicyRejected:
+    """Say what nothing binds, with the constants of the policy."""
+    try:
+        plan_goal(clauses, root)
     except Unsafe as error:
         names = ", ".join(error.variables)
         where = f" in {render_literal(error.literal)}" if error.literal is not None else ""
         finding = Finding(0, 0, "unsafe", f"nothing binds {names}{where}")
-        raise PolicyRejected(policy.id, (finding,)) from error
+        return PolicyRejected(policy.id, (finding,))
+    raise AssertionError("clauses are as safe as their shape")
 
 
 def evaluate(
@@ -74,12 +93,14 @@ def evaluate(
     valid_on: datetime.date | None,
     budget: Budget = UNLIMITED,
     declared: frozenset[Declared] | None = None,
+    unsourced: Collection[Signature] = (),
 ) -> Slice:
     """Derive all answers of a goal with everything that bears on them.
 
     `declared` is what is declared of the values of its dimension; by default what the facts say.
     Facts are those visible on `valid_on`, which `valid_on(D)` gives; without it facts of any period
-    are visible. Raises PolicyRejected where a negation depends on itself.
+    are visible. Nothing is known to be absent of predicates in `unsourced`, whose complete source
+    is missing. Raises PolicyRejected where a negation depends on itself.
     """
     start = budget.start()
     stored = facts.signatures()
@@ -93,7 +114,7 @@ def evaluate(
     if valid_on is not None and any(index[0] == ("valid_on", 1) for index in compiled.indexes):
         day = Atom("valid_on", (Date(valid_on, valid_on),))
         facts = facts.with_facts((Fact(day, "request"),))
-    tainted: frozenset[Signature] = frozenset()
+    tainted = frozenset(unsourced)
     with paused_collection():
         while True:
             run = Run(compiled, facts, valid_on, budget, start=start, tainted=tainted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -286,6 +286,25 @@ class FactBase:
         lookups = [layer.lookup(positions, valid_on) for layer in layers]
         return lambda key: list(dict.fromkeys(chain(*[look(key) for look in lookups])))
 
+    def statings(
+        self, signature: Signature, valid_on: datetime.date | None
+    ) -> Callable[[Row], Sequence[Stating]]:
+        """Give the function from a row to what visibly states it, by leaf."""
+        layers = self._layers.get(signature, ())
+        if not layers:
+            return _unstated
+        if len(layers) > 1:
+            return lambda row: self._statings(signature, row, valid_on)
+        rows = layers[0].rows
+
+        def find(row: Row) -> Sequence[Stating]:
+            found = rows.get(row, ())
+            if valid_on is None or (len(found) == 1 and found[0][1] is ALWAYS):
+                return found
+            return self._statings(signature, row, valid_on)
+
+        return find
+
     def states(self, signature: Signature, row: Row, valid_on: datetime.date | None) -> bool:
         """Whether a visible fact gives the row."""
         return bool(self._statings(signature, row, valid_on))
@@ -350,6 +369,10 @@ def _provenance(source: StatementSource, terms: Terms) -> Iterator[tuple[Row, St
 def _lasting(validity: Validity) -> Validity:
     """Give ALWAYS itself for a validity without bounds, so that it can be told by identity."""
     return ALWAYS if validity.start is None and validity.end is None else validity
+
+
+def _unstated(_: Row) -> Sequence[Stating]:
+    return ()
 
 
 def _nothing(_: Key) -> Sequence[Row]:

@@ -14,10 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .atom import Atom
-from .facts import Fact
-from .slice import AtomPremise, Instance, Slice
-
 IntArray = NDArray[np.int32]
 
 
@@ -127,90 +123,3 @@ def horn_program(
         np.array(tails, np.int32),
         np.array(list(given), np.int32),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """What a slice rests on and can lose: one statement with all it states, or one other fact.
-
-    `name` is the leaf of its facts (`st:...`, `provenance`, `request`, ...); only a statement may
-    carry several facts.
-    """
-
-    name: str
-    facts: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class SliceNames:
-    """What the numbers of a compiled slice mean.
-
-    Atom `i` is `atoms[i]`; atom `len(atoms) + j` stands for `leaves[j]`. `origins[c]` is the rule
-    instance or the fact behind clause `c`.
-    """
-
-    atoms: tuple[Atom, ...]
-    leaves: tuple[Leaf, ...]
-    origins: tuple[Instance | Fact, ...]
-
-    @cached_property
-    def _numbers(self) -> dict[Atom, int]:
-        return {atom: number for number, atom in enumerate(self.atoms)}
-
-    def number(self, atom: Atom) -> int | None:
-        """Give the number of an atom, or None where the slice does not hold it."""
-        return self._numbers.get(atom)
-
-    def leaf(self, number: int) -> Leaf | None:
-        """Give the leaf a number stands for, or None for an ordinary atom."""
-        index = number - len(self.atoms)
-        return self.leaves[index] if index >= 0 else None
-
-    @property
-    def leaf_numbers(self) -> range:
-        """Numbers that stand for leaves, in leaf order."""
-        return range(len(self.atoms), len(self.atoms) + len(self.leaves))
-
-
-_LEAF_ORDER = {"provenance": 1, "identity": 2, "request": 3, "assumed": 4}
-"""Statements come first and assumptions last, so that proofs prefer what is stated."""
-
-
-def compile_slice(part: Slice) -> tuple[HornProgram, SliceNames]:
-    """Compile the certain instances and the facts of a slice, everything given.
-
-    Clauses are the instances in slice order, then the facts. Comparisons, absences and aggregates
-    of a certain instance hold and leave no tail atom. Leaves are statements by id, then provenance,
-    identity, request and assumptions by atom text.
-    """
-    numbers: dict[Atom, int] = {}
-
-    def intern(atom: Atom) -> int:
-        return numbers.setdefault(atom, len(numbers))
-
-    clauses: list[tuple[int, list[int]]] = []
-    origins: list[Instance | Fact] = []
-    for instance in part.instances:
-        if not instance.is_certain:
-            continue
-        tail = [
-            intern(premise.atom)
-            for premise in instance.premises
-            if isinstance(premise, AtomPremise)
-        ]
-        clauses.append((intern(instance.head), tail))
-        origins.append(instance)
-    facts_of: dict[tuple[int, str, str], list[Fact]] = {}
-    for fact in part.facts:
-        rank = _LEAF_ORDER.get(fact.leaf, 0)
-        facts_of.setdefault((rank, fact.leaf, str(fact.atom) if rank else ""), []).append(fact)
-        intern(fact.atom)
-    leaves = []
-    for number, key in enumerate(sorted(facts_of), start=len(numbers)):
-        leaves.append(Leaf(key[1], tuple(facts_of[key])))
-        for fact in facts_of[key]:
-            clauses.append((numbers[fact.atom], [number]))
-            origins.append(fact)
-    names = SliceNames(tuple(numbers), tuple(leaves), tuple(origins))
-    count = len(numbers) + len(leaves)
-    return horn_program(count, clauses, names.leaf_numbers), names

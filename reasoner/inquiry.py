@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from .atom import Atom, Constant, fold
 from .bodies import NotCovered
@@ -14,13 +14,16 @@ from .facts import FactBase, Signature
 from .prelude import VALUE_RULES, rules_in_force
 from .slice import Slice
 from .sources import Sources
+from .unsourced import sources_below, unsourced
 
 
 @dataclass(slots=True)
 class Inquiry:
     """What a goal is decided on. Each atom is evaluated once.
 
-    `retracted` are the atoms of statements that `facts` leave out on request.
+    `retracted` are the atoms of statements that `facts` leave out on request. `vocabulary` are the
+    predicates that a knowledge base knows; empty where there is none that gives them. `slicer`
+    gives slices without evaluating, or None.
     """
 
     goal: Atom
@@ -31,22 +34,62 @@ class Inquiry:
     engine: str
     budget: Budget
     retracted: tuple[Atom, ...] = ()
+    vocabulary: frozenset[Signature] = frozenset()
+    _began: float = field(init=False)
+    slicer: Callable[[Atom], Slice | None] | None = None
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
+    _unsourced: dict[Signature, str] | None = None
+    _below: dict[Signature, tuple[str, ...]] = field(default_factory=dict)
     _own_clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._began = self.budget.start()
+
+    def is_late(self) -> bool:
+        """Whether the deadline of the budget has passed since the inquiry began."""
+        clock, milliseconds = self.budget.clock, self.budget.deadline_ms
+        if clock is None or milliseconds is None:
+            return False
+        return clock() >= self._began + milliseconds / 1000
 
     def slice(self, atom: Atom) -> Slice:
         """Evaluate an atom as a goal; one value excludes another only of the goal in question."""
         if atom not in self._slices:
-            self._slices[atom] = evaluate(
+            given = None if self.slicer is None else self.slicer(atom)
+            self._slices[atom] = given or evaluate(
                 self.policy,
                 atom,
                 self.facts,
                 valid_on=self.valid_on,
                 budget=self.budget,
                 declared=None if atom in (self.goal, self.goal.complement) else frozenset(),
+                unsourced=self.unsourced,
             )
         return self._slices[atom]
+
+    def over(self, facts: FactBase, retracted: tuple[Atom, ...] = ()) -> Inquiry:
+        """Give the same inquiry over other facts, which leave `retracted` out besides."""
+        return replace(
+            self,
+            facts=facts,
+            retracted=(*self.retracted, *retracted),
+            _slices={},
+            _clauses={},
+        )
+
+    @property
+    def unsourced(self) -> Mapping[Signature, str]:
+        """Predicates whose complete source is missing, with its name."""
+        if self._unsourced is None:
+            self._unsourced = unsourced(self.policy, self.sources)
+        return self._unsourced
+
+    def sources_below(self, signature: Signature) -> tuple[str, ...]:
+        """Give the missing sources of a predicate and of all that its rules use, sorted."""
+        if signature not in self._below:
+            self._below[signature] = sources_below(self.policy, self.unsourced, signature)
+        return self._below[signature]
 
     @property
     def in_scope(self) -> bool:

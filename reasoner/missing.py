@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .atom import Atom, Variable, render_pattern
+from .atom import Atom, Constant, Variable, render_pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
     """One thing a rule lacks; `detail` says why it is missing.
+
+    `source` names what is missing where an absence or an aggregate, its text in `undetermined`,
+    would need a complete source.
+
+    `unknown_class` is a class that a value should lie under, and which no taxonomy holds.
 
     `atom` is what to find, its arguments resolved as far as known, and `expected` what the answer
     should be, where more than its kind is known. With `undetermined` it is a test of that text that
@@ -24,6 +29,8 @@ class Missing:
     excluding: tuple[Atom, ...] = ()
     is_final: bool = False
     expected: str = ""
+    source: str = ""
+    unknown_class: Constant | None = None
 
     @property
     def text(self) -> str:
@@ -34,7 +41,7 @@ class Missing:
 
     def as_gap(self) -> Missing:
         """Give what would make an undetermined test unnecessary: another atom."""
-        return replace(self, undetermined="")
+        return self if self.source else replace(self, undetermined="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,6 @@ class Openness:
         self.inquiry = inquiry
         self.slices = [part]
         self.is_possible = bool(part.possible)
-        self._is_certain = is_certain(part)
         self.answers = self._all_answers()
         self._heads: dict[Signature, Heads] = {}
         self.known = Known(
@@ -45,6 +44,7 @@ class Openness:
             inquiry.valid_on,
             rows=self._rows,
             answers=lambda: self.answers,
+            sources_below=inquiry.sources_below,
         )
 
     def _all_answers(self) -> Answers:
@@ -67,8 +67,7 @@ class Openness:
 
     def _take_in(self, part: Slice) -> None:
         """Add the calls of a slice; where something is undetermined, judge all anew."""
-        self._is_certain = self._is_certain and is_certain(part)
-        if self._is_certain:
+        if all(map(is_certain, self.slices)):
             self.answers.extend(part.demands, part.lookups)
         else:
             self.answers = self._all_answers()

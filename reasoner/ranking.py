@@ -9,8 +9,9 @@ of the rule and of what they lack.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from .missing import Derived, Missing, Need
 
@@ -105,6 +106,8 @@ class _Search:
     costs: dict[str, Cost] = field(default_factory=dict)
     best: dict[str, Way] = field(default_factory=dict)
     _queue: list[tuple[Cost, str, tuple[str, ...], int, Way]] = field(default_factory=list)
+    _places: Iterator[int] = field(default_factory=count)
+    """Tell apart ways of one text, which come in a fixed order."""
     _users: dict[str, list[tuple[str, Way]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -134,7 +137,7 @@ class _Search:
     def _queue_way(self, call: str, way: Way) -> None:
         cost = _sum(way.needs, self.costs)
         if cost is not None:
-            heapq.heappush(self._queue, (cost, call, way.text, id(way), way))
+            heapq.heappush(self._queue, (cost, call, way.text, next(self._places), way))
 
 
 def _sum(needs: Iterable[Need], costs: Mapping[str, Cost]) -> Cost | None:

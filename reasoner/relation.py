@@ -94,7 +94,7 @@ class Relation:
         The index it needs is built when it is first called.
         """
         look = self._look(positions)
-        if day is None:
+        if day is None or (self._read is None and not self._bounded):
             return look
 
         def visible(key: Key) -> Sequence[Row]:
@@ -115,6 +115,10 @@ class Relation:
             if self.arity == 1:
                 return lambda key: ((key,),) if isinstance(key, int) and (key,) in self.rows else ()
             return lambda key: (key,) if isinstance(key, tuple) and key in self.rows else ()
+        index = self._indexes.get(positions)
+        if index is not None:
+            find = index.get
+            return lambda key: find(key, ())
         return lambda key: self._find(positions, key)
 
     def _find(self, positions: Positions, key: Key) -> Sequence[Row]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Sequence
 
 from kb.quantity import Date, Quantity, Truth
 
 from .arithmetic import UNKNOWN
-from .atom import Atom, Constant, Symbol, Variable, render_term
+from .atom import Atom, Constant, Symbol, Variable, render_pattern, render_term
+from .clause import Clause
 from .closed_slice import close_slice
-from .facts import FactBase
+from .doubt import why_undetermined
+from .facts import FactBase, Signature
 from .missing import Missing
-from .slice import AggregatePremise, ComparisonPremise, Slice
+from .slice import AbsencePremise, AggregatePremise, ComparisonPremise, Instance, Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement, requirement_id
 
@@ -38,7 +41,9 @@ def write_requirement(
             entity_test="",
             detail=detail,
         )
-    if missing.undetermined:
+    if missing.source:
+        code, query = AbstentionCode.GAP_IN_CORPUS, missing.source
+    elif missing.undetermined:
         code = AbstentionCode.UNDETERMINED
     else:
         found = sources.candidates(query, name)
@@ -132,9 +137,17 @@ def _expected(atom: Atom, facts: FactBase) -> str:
     return "number"
 
 
-def undetermined_requirements(part: Slice) -> tuple[OpenRequirement, ...]:
-    """Name the undetermined comparisons of a slice whose goal is possible only."""
-    found: dict[str, str] = {}
+def undetermined_requirements(
+    part: Slice,
+    clauses: Sequence[Clause],
+    sources_below: Callable[[Signature], tuple[str, ...]] = lambda _: (),
+) -> tuple[OpenRequirement, ...]:
+    """Name the undetermined comparisons of a slice whose goal is possible only, and why.
+
+    `clauses` are those of the slice. Where nothing is undetermined, the absences that would need
+    one of the missing `sources_below`.
+    """
+    found: dict[str, Instance] = {}
     closed = close_slice(part)
     for instance in part.instances:
         if closed.derives(instance.head):
@@ -145,17 +158,46 @@ def undetermined_requirements(part: Slice) -> tuple[OpenRequirement, ...]:
                 and premise.truth is Truth.UNDETERMINED
                 and UNKNOWN.name not in premise.text
             ):
-                found.setdefault(premise.text, instance.rule_id)
+                found.setdefault(premise.text, instance)
+    if not found:
+        return _unsourced_requirements(part, sources_below)
+    return tuple(
+        OpenRequirement(
+            id=requirement_id(text, instance.rule_id),
+            atom=text,
+            code=AbstentionCode.UNDETERMINED,
+            rule=instance.rule_id,
+            query="",
+            expected="a more precise value",
+            entity_test="",
+            detail=why_undetermined(instance, text, clauses),
+        )
+        for text, instance in sorted(found.items(), key=lambda item: item[0])
+    )
+
+
+def _unsourced_requirements(
+    part: Slice, sources_below: Callable[[Signature], tuple[str, ...]]
+) -> tuple[OpenRequirement, ...]:
+    found: dict[tuple[str, str], str] = {}
+    for instance in part.instances:
+        for premise in instance.premises:
+            if isinstance(premise, AbsencePremise) and premise.truth is Truth.UNDETERMINED:
+                lost = sources_below(premise.atom.signature)
+                if lost:
+                    found[f"not {render_pattern(premise.atom)}", instance.rule_id] = " and ".join(
+                        lost
+                    )
     return tuple(
         OpenRequirement(
             id=requirement_id(text, rule),
             atom=text,
-            code=AbstentionCode.UNDETERMINED,
+            code=AbstentionCode.GAP_IN_CORPUS,
             rule=rule,
-            query="",
-            expected="a more precise value",
+            query=lost,
+            expected="a table",
             entity_test="",
-            detail="the sources are not precise enough",
+            detail=f"{lost}, declared complete: missing",
         )
-        for text, rule in sorted(found.items())
+        for (text, rule), lost in sorted(found.items())
     )

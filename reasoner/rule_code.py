@@ -219,7 +219,7 @@ def _write_steps(function: _Function, steps: tuple[Step, ...], group: int | None
                 number = writer.nodes.get(Node(atom.signature, bound))
                 if number is None:
                     function.fail_if("rows")
-                    function.line(f"{check} = T")
+                    function.line(f"{check} = unstated({atom.signature!r}) if tainted else T")
                 else:
                     function.line(f"{check} = absent({number}, rows) if rows or tainted else T")
                     function.fail_if(f"{check} is F")
@@ -283,11 +283,12 @@ def _write_collect(function: _Function, step: Collect) -> None:
 
 
 def _tuple_of_reads(writer: CodeWriter, step: Collect) -> str:
-    """Give the numbers of the derived nodes that the conditions of an aggregate read."""
+    """Give the derived nodes, by number, and the stored predicates that an aggregate reads."""
     reads = [inner for inner in step.steps if isinstance(inner, (Read, Refute))]
     nodes = [Node(inner.atom.signature, inner.bound) for inner in reads]
     numbers = sorted({writer.nodes[node] for node in nodes if node in writer.nodes})
-    return tuple_text(str(number) for number in numbers)
+    stored = sorted({node.signature for node in nodes if node not in writer.nodes})
+    return tuple_text([*map(str, numbers), *map(repr, stored)])
 
 
 def _new_names(step: Step) -> list[str]:

@@ -141,9 +141,11 @@ class Run:
 
     def answer(self, goal: Atom) -> bool:
         """Answer the goal's call; false where the budget cut it."""
-        compiled = self.compiled
+        compiled, stored = self.compiled, self.facts.signatures()
         lookups = [
-            self.facts.lookup(signature, bound, self.valid_on)
+            None
+            if signature in compiled.derived and signature not in stored
+            else self.facts.lookup(signature, bound, self.valid_on)
             for signature, bound in compiled.indexes
         ]
         root = compiled.bind(
@@ -203,8 +205,12 @@ class Run:
             return Truth.FALSE
         return Truth.UNDETERMINED
 
+    def unstated(self, signature: Signature) -> Truth:
+        """Judge `not` of a stored call without rows: nobody knows, where the source is missing."""
+        return Truth.UNDETERMINED if signature in self.tainted else Truth.TRUE
+
     def is_tainted(self, signature: Signature) -> bool:
-        """Whether a predicate may have rows that were not found, for want of a value."""
+        """Whether a predicate may have rows not found, for want of a value or of a source."""
         return not self.compiled.plan.uses(signature).isdisjoint(self.tainted)
 
     def certain(self, calls: Sequence[tuple[int, Row]]) -> bool:
@@ -213,16 +219,23 @@ class Run:
         return all(self.certainty.holds((nodes[number].signature, row)) for number, row in calls)
 
     def aggregate(
-        self, name: str, found: dict[Row, bool], numbers: tuple[int, ...]
+        self, name: str, found: dict[Row, bool], reads: tuple[int | Signature, ...]
     ) -> tuple[Result, Truth]:
-        """Aggregate distinct rows, each with whether it is certain, read from derived nodes."""
+        """Aggregate distinct rows, each with whether it is certain.
+
+        `reads` are derived nodes, by number, and stored predicates.
+        """
         value = self.terms.value
         rows = [tuple([value(number) for number in row]) for row in self.once_each(found)]
         rows.sort(key=lambda row: [render_term(term) for term in row])
         result = arithmetic.aggregate(AggregateFunction(name), rows)
         if isinstance(result, Undetermined) or not all(found.values()):
             return result, Truth.UNDETERMINED
-        if self.tainted and any(self.is_tainted(self.compiled.nodes[n].signature) for n in numbers):
+        nodes = self.compiled.nodes
+        if self.tainted and any(
+            self.is_tainted(nodes[read].signature if isinstance(read, int) else read)
+            for read in reads
+        ):
             return result, Truth.UNDETERMINED
         return result, Truth.TRUE
 

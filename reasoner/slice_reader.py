@@ -2,160 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 
-from kb.quantity import Truth
-
-from .arithmetic import UNKNOWN
-from .atom import Atom, Constant, Variable, render_term
-from .certainty import Record
-from .clause import (
-    Absent,
-    Aggregate,
-    Clause,
-    Comparison,
-    Positive,
-    bind_atom,
-    render_literal,
-)
-from .codegen import Template
+from .atom import Atom, Constant, Variable
+from .captured import Captured
 from .collection import paused_collection
-from .facts import Fact, Signature
+from .edges import AtomKey, Edges, Met
+from .facts import Signature
 from .later import Later
-from .relation import Key, Positions, Row
+from .relation import Key, Positions, Row, Stating
 from .run import Busy, Cell, Run
-from .slice import (
-    AbsencePremise,
-    AggregatePremise,
-    AtomPremise,
-    Call,
-    ComparisonPremise,
-    Instance,
-    Premise,
-    Slice,
-)
+from .slice import Call, Slice
+from .writer import Writer
+
+Calls = tuple[Signature, Positions, Iterable[tuple[Key, Sequence[Row]]]]
+"""The calls of one adornment."""
 
 Sorted = tuple[str, Call]
 
 
 def read_slice(run: Run, goal: Atom, *, complete: bool, most: int | None) -> Slice:
     """Give the slice of a goal; `most` cuts the answers, in their order."""
-    return _Reader(run).slice(goal, complete=complete, most=most)
+    return _Reader(run, goal).slice(complete=complete, most=most)
 
 
 class _Reader:
-    """Writes ids back to terms, each term and atom once."""
+    """Reads a slice off a run; most of it is read when it is asked for."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.value = run.terms.value
-        self.atoms: dict[Signature, Callable[[Row], Atom]] = {}
-        self.facts: dict[str, tuple[Fact, ...]] = {}
-        self.texts: dict[int, str] = {}
+    def __init__(self, run: Run, goal: Atom) -> None:
+        self.run, self.goal = run, goal
+        self.writer = Writer(run.terms)
+        self.instances = Captured(run, self.writer)
+        self.met: list[Row] = []
+        """Rows that answer the goal."""
 
-    def text(self, number: int) -> str:
-        found = self.texts.get(number)
-        if found is None:
-            found = self.texts[number] = render_term(self.value(number))
-        return found
+    @cached_property
+    def edges(self) -> Edges:
+        return Edges(self.instances)
 
-    def row_text(self, signature: Signature, row: Row) -> str:
-        if not row:
-            return signature[0]
-        return f"{signature[0]}({', '.join([self.text(number) for number in row])})"
-
-    def atom_reader(self, signature: Signature) -> Callable[[Row], Atom]:
-        """Give the function from rows to atoms; facts met on the way are kept for the slice."""
-        found = self.atoms.get(signature)
-        if found is None:
-            found = self.atoms[signature] = self._make_atom_reader(signature)
-        return found
-
-    def _make_atom_reader(self, signature: Signature) -> Callable[[Row], Atom]:
-        known: dict[Row, Atom] = {}
-        terms, base, day = self.run.terms, self.run.facts, self.run.valid_on
-        is_stored = signature in base.signatures()
-
-        def read(row: Row) -> Atom:
-            atom = known.get(row)
-            if atom is None:
-                facts = base.facts_at(signature, row, day) if is_stored else ()
-                if facts:
-                    atom = facts[0].atom
-                    self.facts[self.row_text(signature, row)] = facts
-                else:
-                    atom = terms.atom(signature, row)
-                known[row] = atom
-            return atom
-
-        return read
-
-    def instances(self) -> tuple[Instance, ...]:
-        compiled = self.run.compiled
-        by_number: dict[int, list[Record]] = {}
-        for record in dict.fromkeys(self.run.records):
-            by_number.setdefault(record[0], []).append(record)
-        found: list[Instance] = []
-        text = self.text
-        clauses = compiled.plan.clauses
-        for number in sorted(by_number, key=lambda number: clauses[number].id):
-            records = by_number[number]
-            if len(records) > 1:
-                records.sort(key=lambda record: [text(part) for part in record[1:]])
-            read = self.instance_reader(number, clauses[number])
-            found += [read(record) for record in records]
-        return tuple(found)
-
-    def instance_reader(self, number: int, clause: Clause) -> Callable[[Record], Instance]:
-        """Give the function from the records of one clause to instances."""
-        compiled = self.run.compiled
-        names = compiled.slots[number]
-        value = self.value
-        read_head = self.filler(compiled.heads[number])
-        positives = [
-            None if template is None else self.filler(template)
-            for template in compiled.bodies[number]
-        ]
-        checks, defining = compiled.checks[number], compiled.defining[number]
-        doubts = self.run.doubts
-        is_definite = not checks and None not in positives
-
-        def read(record: Record) -> Instance:
-            bindings = tuple(
-                [(name, value(part)) for name, part in zip(names, record[1:], strict=True)]
-            )
-            if is_definite:
-                premises: list[Premise] = [AtomPremise(fill(record)) for fill in positives if fill]
-                return Instance(clause.id, bindings, read_head(record), tuple(premises))
-            truths = doubts.get(record) if doubts else None
-            truth_at = dict(zip(checks, truths, strict=True)) if truths else {}
-            named = dict(bindings)
-            premises = []
-            for at, fill in enumerate(positives):
-                if fill is not None:
-                    premises.append(AtomPremise(fill(record)))
-                    continue
-                truth = truth_at.get(at, Truth.TRUE)
-                values = named
-                if truth is Truth.UNDETERMINED and at in defining:
-                    # A definition without a value keeps its variable.
-                    values = {name: value for name, value in bindings if value != UNKNOWN}
-                premises.append(_other_premise(clause, at, values, truth))
-            return Instance(clause.id, bindings, read_head(record), tuple(premises))
-
-        return read
-
-    def filler(self, template: Template) -> Callable[[Record], Atom]:
-        """Give the function from records to the atom of a template."""
-        signature, parts = template
-        read = self.atom_reader(signature)
-        constants = self.run.constants
-        if all(part >= 0 for part in parts):
-            return lambda record: read(tuple([record[part] for part in parts]))
-        return lambda record: read(
-            tuple([record[part] if part >= 0 else constants[~part] for part in parts])
+    def slice(self, *, complete: bool, most: int | None) -> Slice:
+        answers, possible = self.goal_answers()
+        if most is not None and len(answers) > most:
+            del answers[most:]
+            complete = False
+        return Slice(
+            goal=self.goal,
+            instances=self.instances,
+            facts=Met(lambda: self.edges, self.facts),
+            answers=tuple(answers),
+            possible=tuple(possible),
+            demands=Later(self.demands),
+            lookups=Later(self.lookups),
+            complete=complete,
+            grounds=Met(lambda: self.edges, self.grounds),
         )
+
+    def grounds(self, edges: Edges) -> dict[AtomKey, Sequence[Stating]]:
+        """Find what states atoms of instances and answers of the goal."""
+        answers = [edges.key(self.goal.signature, row) for row in self.met]
+        return self.stated(edges, chain(edges.numbers, answers))
+
+    def facts(self, edges: Edges) -> dict[AtomKey, Sequence[Stating]]:
+        """Find the grounds, and what states the answers of calls."""
+        found = self.grounds(edges)
+        for signature, _, table in chain(self.derived_calls(), self.stored_calls()):
+            number = edges.key(signature, ())[0]
+            rows = ((number, *row) for _, rows in table for row in rows)
+            found.update(self.stated(edges, rows))
+        return found
+
+    def stated(self, edges: Edges, keys: Iterable[AtomKey]) -> dict[AtomKey, Sequence[Stating]]:
+        base, day = self.run.facts, self.run.valid_on
+        stored = base.signatures()
+        of = [
+            base.statings(signature, day) if signature in stored else None
+            for signature in edges.signatures
+        ]
+        found: dict[AtomKey, Sequence[Stating]] = {}
+        for key in keys:
+            find = of[key[0]]
+            if find is not None and (statings := find(key[1:])):
+                found[key] = statings
+        return found
 
     def calls(
         self, signature: Signature, bound: Positions, table: Iterable[tuple[Key, Sequence[Row]]]
@@ -163,7 +93,8 @@ class _Reader:
         """Give the calls of one adornment with the texts of their patterns."""
         name = signature[0]
         predicate, negated, free = _free_atom(signature)
-        read, value, text = self.atom_reader(signature), self.value, self.text
+        writer = self.writer
+        read, value, text = writer.atom(signature), writer.terms.value, writer.text
         found: list[Sorted] = []
         for key, rows in table:
             parts: list[Constant | Variable] = list(free)
@@ -179,66 +110,45 @@ class _Reader:
             elif len(rows) == 1:
                 answers = (read(rows[0]),)
             else:
-                in_order = sorted([(self.row_text(signature, row), row) for row in rows])
+                in_order = sorted([(writer.row_text(signature, row), row) for row in rows])
                 answers = tuple([read(row) for _, row in in_order])
             pattern = Atom(predicate, tuple(parts), negated)
             found.append((f"{name}({', '.join(texts)})", Call(pattern, answers)))
         return found
 
-    def slice(self, goal: Atom, *, complete: bool, most: int | None) -> Slice:
-        answers, possible = self.goal_answers(goal)
-        if most is not None and len(answers) > most:
-            del answers[most:]
-            complete = False
-        return Slice(
-            goal=goal,
-            instances=Later(lambda: self.captured[0]),
-            facts=Later(lambda: self.called[2]),
-            answers=tuple(answers),
-            possible=tuple(possible),
-            demands=Later(lambda: self.called[0]),
-            lookups=Later(lambda: self.called[1]),
-            complete=complete,
-            grounds=Later(lambda: self.captured[1]),
-        )
+    def derived_calls(self) -> Iterator[Calls]:
+        """Give the calls of each node to rules that was answered."""
+        compiled = self.run.compiled
+        for node, table in zip(compiled.nodes, self.run.tables, strict=True):
+            if table and node.signature in compiled.derived:
+                yield node.signature, node.bound, _answered(table)
 
-    @cached_property
-    def captured(self) -> tuple[tuple[Instance, ...], tuple[Fact, ...]]:
-        """The instances, with the facts they rest on and those that answer the goal."""
-        with paused_collection():
-            return self.instances(), self.facts_met()
-
-    @cached_property
-    def called(self) -> tuple[tuple[Call, ...], tuple[Call, ...], tuple[Fact, ...]]:
-        """Demands and lookups, with all facts that were met."""
-        _grounds = self.captured[1]  # known before more facts are met
-        with paused_collection():
-            return *self.read_calls(), self.facts_met()
-
-    def facts_met(self) -> tuple[Fact, ...]:
-        return tuple([fact for text in sorted(self.facts) for fact in self.facts[text]])
-
-    def read_calls(self) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
-        run = self.run
-        compiled = run.compiled
-        derived = compiled.derived
-        stored = run.facts.signatures()
-        demands: list[Sorted] = []
-        for node, table in zip(compiled.nodes, run.tables, strict=True):
-            if table and node.signature in derived:
-                demands += self.calls(node.signature, node.bound, _answered(table))
-        lookups: list[Sorted] = []
-        for (signature, bound), memo in zip(compiled.indexes, run.memos, strict=True):
+    def stored_calls(self) -> Iterator[Calls]:
+        """Give the calls of each index."""
+        derived, stored = self.run.compiled.derived, self.run.facts.signatures()
+        for (signature, bound), memo in zip(self.run.compiled.indexes, self.run.memos, strict=True):
             if memo and (signature in stored or signature not in derived):
-                lookups += self.calls(signature, bound, memo.items())
-        return _in_order(demands), _in_order(lookups)
+                yield signature, bound, memo.items()
 
-    def goal_answers(self, goal: Atom) -> tuple[list[Atom], list[Atom]]:
+    def demands(self) -> tuple[Call, ...]:
+        return self.in_order(self.derived_calls())
+
+    def lookups(self) -> tuple[Call, ...]:
+        return self.in_order(self.stored_calls())
+
+    def in_order(self, calls: Iterable[Calls]) -> tuple[Call, ...]:
+        with paused_collection():
+            found = [call for each in calls for call in self.calls(*each)]
+            found.sort(key=lambda pair: pair[0])
+            return tuple([call for _, call in found])
+
+    def goal_answers(self) -> tuple[list[Atom], list[Atom]]:
         """Give the certain and the merely possible answers found for the goal's call, sorted.
 
         A variable that comes twice has one value.
         """
-        run, signature = self.run, goal.signature
+        run, goal = self.run, self.goal
+        signature = goal.signature
         places: dict[str, list[int]] = {}
         known: list[int] = []
         for at, argument in enumerate(goal.arguments):
@@ -251,15 +161,16 @@ class _Reader:
         table = run.tables[run.compiled.nodes.index(run.compiled.plan.root)]
         certain: list[tuple[str, Atom]] = []
         possible: list[tuple[str, Atom]] = []
-        read = self.atom_reader(signature)
+        read = self.writer.atom(signature)
         rows = dict(_answered(table)).get(key)
         if rows is None:
             rows = self.heads_of(signature, run.compiled.plan.root.bound, known)
         for row in rows:
             if all(len({row[at] for at in group}) == 1 for group in twice):
                 is_certain = not run.doubts or run.certainty.holds((signature, row))
+                self.met.append(row)
                 (certain if is_certain else possible).append(
-                    (self.row_text(signature, row), read(row))
+                    (self.writer.row_text(signature, row), read(row))
                 )
         return [atom for _, atom in sorted(certain, key=_text)], [
             atom for _, atom in sorted(possible, key=_text)
@@ -283,26 +194,8 @@ def _free_atom(signature: Signature) -> tuple[str, bool, tuple[Variable, ...]]:
     return name.removeprefix("-"), name[0] == "-", free
 
 
-def _other_premise(clause: Clause, at: int, bindings: dict[str, Constant], truth: Truth) -> Premise:
-    literal = clause.body[at]
-    match literal:
-        case Absent(atom):
-            return AbsencePremise(bind_atom(atom, bindings), truth)
-        case Comparison():
-            return ComparisonPremise(render_literal(literal, bindings), truth)
-        case Aggregate():
-            return AggregatePremise(render_literal(literal, bindings), truth)
-        case Positive():
-            raise AssertionError("a positive literal has a template")
-
-
 def _text(pair: tuple[str, Atom]) -> str:
     return pair[0]
-
-
-def _in_order(calls: list[Sorted]) -> tuple[Call, ...]:
-    calls.sort(key=lambda pair: pair[0])
-    return tuple([call for _, call in calls])
 
 
 def _answered(table: dict[Key, object]) -> list[tuple[Key, Sequence[Row]]]:

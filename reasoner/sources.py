@@ -86,6 +86,10 @@ class Sources(Protocol):
         """Whether a declaration means a file of a table that is not there as a whole."""
         ...
 
+    def is_missing(self, label: str) -> bool:
+        """Whether a declaration means a file of a table of which nothing is there."""
+        ...
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search for what would close an open requirement, about an entity."""
         ...
@@ -123,6 +127,10 @@ class FactsFiles:
         return ()
 
     def lacks(self, label: str) -> bool:  # noqa: ARG002 # protocol
+        """Facts files stand for the sources that declarations name."""
+        return False
+
+    def is_missing(self, label: str) -> bool:  # noqa: ARG002 # protocol
         """Facts files stand for the sources that declarations name."""
         return False
 

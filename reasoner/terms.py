@@ -49,6 +49,10 @@ class Terms:
                     self._ids[value] = number
         return number
 
+    def number(self, value: Constant) -> int | None:
+        """Give the id of a constant, None where the table does not hold it."""
+        return self._ids.get(value)
+
     def value(self, number: int) -> Constant:
         """Give the constant of an id."""
         return self._values[number]

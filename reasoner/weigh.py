@@ -7,7 +7,7 @@ left, the answer is disputed (DESIGN section 4, Conflict).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kb.statement import ALWAYS
 
@@ -43,7 +43,11 @@ class Side:
 
 
 def weigh(inquiry: Inquiry, part: Slice) -> Side:
-    """Prove each answer of a slice, from leaves that nothing contests where that is possible."""
+    """Prove each answer of a slice, from leaves that nothing contests where that is possible.
+
+    Once the deadline has passed, answers after the first proved one are left out, and the slice of
+    the side is not complete.
+    """
     side = Side(part)
     if not part.answers:
         return side
@@ -57,7 +61,10 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
     )
     grounded = part.grounded()
     whole = close_slice(grounded, engine=inquiry.engine)
-    for answer in part.answers:
+    for at, answer in enumerate(part.answers):
+        if side.proofs and inquiry.is_late():
+            side.part = replace(part, answers=part.answers[:at], complete=False)
+            break
         closed = whole
         excluded: set[Atom] = set()
         first: Proof | None = None

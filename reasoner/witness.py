@@ -244,6 +244,8 @@ class _Basis:
         if files:
             self.read.update(dict.fromkeys(files))
             return "facts"
+        if signature in self.inquiry.unsourced:
+            return "absent"
         for item in self.inquiry.policy.closed:
             if (item.predicate, item.arity) == signature:
                 tables = self.inquiry.sources.named(item.source)

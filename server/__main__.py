@@ -25,7 +25,11 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        sys.exit(_explain(error))
+        try:
+            sys.exit(_explain(error))
+        except BrokenPipeError:  # who reads has heard enough
+            sys.stderr.close()
+            sys.exit(1)
 
 
 def _explain(error: Exception) -> int:

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import tarfile
 import tempfile
+import zlib
 from pathlib import Path
 
 from kb.errors import AlreadyExists, NotFound
@@ -13,7 +14,9 @@ from kb.knowledge_base import KnowledgeBase
 
 from .errors import RequestRejected
 
-DATABASES = ("knowledge.sqlite", "verdicts.sqlite")
+DATABASES = ("verdicts.sqlite", "knowledge.sqlite")
+"""In the order of copying: a receipt names a revision that the knowledge then holds."""
+
 FILES = ("knowledge.head", "verdicts.head", "packs.yaml")
 
 
@@ -27,30 +30,41 @@ def back_up(directory: Path, file: Path) -> dict[str, object]:
     with KnowledgeBase.open(directory):
         pass
     with tempfile.TemporaryDirectory(prefix="proofweave-") as name:
-        for extra in FILES:  # first: a head may lie behind its database, never ahead of it
-            if (directory / extra).is_file():
-                shutil.copy(directory / extra, Path(name) / extra)
-        for database in DATABASES:
-            source = sqlite3.connect(f"file:{directory / database}?mode=ro", uri=True)
-            target = sqlite3.connect(Path(name) / database)
-            with source, target:
-                source.backup(target)
-            source.close()
-            target.close()
-        with tarfile.open(file, "w:gz") as archive:
-            for database in DATABASES:
-                archive.add(Path(name) / database, database)
-            for extra in FILES:
-                if (Path(name) / extra).is_file():
-                    archive.add(Path(name) / extra, extra)
-    with KnowledgeBase.open(directory) as base:
-        return {"file": str(file), "revision": base.revision, "bytes": file.stat().st_size}
+        revision = _copy(directory, Path(name))
+        beside = file.with_name(f"{file.name}.partial")
+        try:
+            with tarfile.open(beside, "w:gz") as archive:
+                for part in (*DATABASES, *FILES):
+                    if (Path(name) / part).is_file():
+                        archive.add(Path(name) / part, part)
+            beside.rename(file)
+        finally:
+            beside.unlink(missing_ok=True)
+    return {"file": str(file), "revision": revision, "bytes": file.stat().st_size}
+
+
+def _copy(directory: Path, place: Path) -> int:
+    """Copy the databases and the files beside them; give the revision that the copy has."""
+    for extra in FILES:  # first: a head may lie behind its database, never ahead of it
+        if (directory / extra).is_file():
+            shutil.copy(directory / extra, place / extra)
+    for database in DATABASES:
+        source = sqlite3.connect(f"file:{directory / database}?mode=ro", uri=True)
+        target = sqlite3.connect(place / database)
+        with source, target:
+            source.backup(target)
+        source.close()
+        target.close()
+    with KnowledgeBase.open(place) as base:
+        return base.revision
 
 
 def bring_back(file: Path, directory: Path) -> dict[str, object]:
-    """Unpack a backup into a new directory and check both chains.
+    """Unpack a backup into a new directory and check both chains; nothing stays of one that is not
+    whole.
 
-    Raises AlreadyExists where the directory is there, RequestRejected where the file is no backup.
+    Raises AlreadyExists where the directory is there, RequestRejected where the file is no backup,
+    and LogCorrupt where its log does not hold.
     """
     if directory.exists():
         raise AlreadyExists(f"{directory} exists; a restore does not overwrite")
@@ -62,9 +76,13 @@ def bring_back(file: Path, directory: Path) -> dict[str, object]:
             if not set(DATABASES) <= names <= {*DATABASES, *FILES}:
                 raise RequestRejected(f"{file} is no backup of a knowledge base")
             directory.mkdir(parents=True)
-            archive.extractall(directory, filter="data")
-    except tarfile.TarError as error:
-        raise RequestRejected(f"{file} is no backup of a knowledge base: {error}") from error
-    with KnowledgeBase.open(directory) as base:
-        base.verify_log()
-        return {"directory": str(directory), "revision": base.revision}
+            try:
+                archive.extractall(directory, filter="data")
+                with KnowledgeBase.open(directory) as base:
+                    base.verify_log()
+                    return {"directory": str(directory), "revision": base.revision}
+            except BaseException:
+                shutil.rmtree(directory)
+                raise
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise RequestRejected(f"{file} is no whole backup of a knowledge base: {error}") from error

@@ -83,6 +83,18 @@ def quoted_sources(data: bytes) -> dict[str, Json]:
         return {}
 
 
+def quoted_places(data: bytes) -> set[tuple[str, str, int, int]]:
+    """Give the evidence of a certificate: statement, source and half-open span."""
+    try:
+        return {
+            (name, item["source_sha256"], item["start"], item["end"])
+            for name, statement in json.loads(data)["statements"].items()
+            for item in statement["evidence"]
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return set()
+
+
 def verify_stored(
     base: Reading,
     data: bytes,
@@ -93,7 +105,8 @@ def verify_stored(
 ) -> Report:
     """Examine a certificate with the sources of a knowledge base.
 
-    One that rests on an erased source is rejected as `ERASED`: nobody can check it any more.
+    One that rests on an erased source or on erased evidence is rejected as `ERASED`: nobody can
+    check it any more, or nobody may.
     """
     report = verify_bytes(
         data,
@@ -107,6 +120,10 @@ def verify_stored(
             if base.is_erased(digest):
                 message = f"the source {source.get('title')!r} has been erased"
                 return Report(False, "ERASED", f"sources/{digest}", message)
+        for statement_id, digest, start, end in sorted(quoted_places(data)):
+            if base.is_evidence_erased(statement_id, digest, start, end):
+                message = f"what [{start}, {end}) of the source stated has been erased"
+                return Report(False, "ERASED", f"statements/{statement_id}", message)
     return report
 
 

@@ -65,10 +65,24 @@ def check_clashes(
     valid_on: datetime.date | None,
     satisfiability: Satisfiability | None = None,
 ) -> ClashReport:
-    """Find empty classes and clashing statements, with their explanations."""
+    """Find empty classes and clashing statements, with their explanations.
+
+    Each dimension is looked at by itself: classes that two name alike need not be the same.
+    """
+    stated = list(statements)
+    classes: dict[Clash, None] = {}
+    clashes: list[Clash] = []
+    for dimension in dimensions:
+        classes.update(dict.fromkeys(class_clashes([dimension], derived=False)))
+        clashes += statement_clashes(
+            [dimension],
+            (item for item in stated if item.dimension == dimension.name),
+            reading=Reading.CLOSED,
+            valid_on=valid_on,
+        )
     return ClashReport(
-        class_clashes(dimensions, derived=False),
-        statement_clashes(dimensions, statements, reading=Reading.CLOSED, valid_on=valid_on),
+        tuple(sorted(classes, key=lambda clash: clash.subject)),
+        tuple(sorted(clashes, key=lambda clash: (clash.subject, clash.dimension))),
         satisfiability,
     )
 

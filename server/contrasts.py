@@ -63,6 +63,7 @@ def contrast_goals(
         ground.valid_on,
         "linear",
         budget(),
+        vocabulary=ground.known,
     )
     contrast = Contrast(certificate, inquiry)
     found = contrast.differences(certificate["answers"][0]["step"], other)

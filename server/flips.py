@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from proofweave.v1 import reasoning_pb2 as pb
 
@@ -22,6 +23,7 @@ from reasoner.facts import FactBase
 from reasoner.policy import parse_atom
 from reasoner.slice import Slice
 from reasoner.trees import clause_tree
+from reasoner.unsourced import sources_below
 
 from .proof_steps import Json, roots_of, step_message, steps_below
 from .reasoning import Ground
@@ -30,6 +32,8 @@ SHOWN = 100
 """Steps of a chain that are shown from its beginning, and as many from its end."""
 
 CUT = "a limit cut the search on the other side, so it may hold there"
+
+_Step = TypeVar("_Step")
 
 _ALWAYS_TRUE = frozenset(("comparison", "arithmetic", "conversion"))
 
@@ -62,7 +66,12 @@ class Side:
         """Evaluate an atom, once."""
         if atom not in self._slices:
             self._slices[atom] = evaluate(
-                self.ground.policy, atom, self.facts, valid_on=self.day, budget=self._left()
+                self.ground.policy,
+                atom,
+                self.facts,
+                valid_on=self.day,
+                budget=self._left(),
+                unsourced=self.ground.unsourced,
             )
         return self._slices[atom]
 
@@ -116,12 +125,13 @@ def find_flip(here: Side, there: Side, *, side: int) -> pb.Flip | None:
         step=step_message(found.step, certificate),
         cause=found.cause,
         detail=found.detail,
-        chain=[step_message(step, certificate) for step in _ends(chain)],
+        chain=[step_message(step, certificate) for step in ends(chain)],
         chain_length=len(chain),
     )
 
 
-def _ends(chain: list[Json]) -> list[Json]:
+def ends(chain: list[_Step]) -> list[_Step]:
+    """Give a chain, of a long one its beginning and its end."""
     return chain if len(chain) <= 2 * SHOWN else [*chain[:SHOWN], *chain[-SHOWN:]]
 
 
@@ -184,7 +194,12 @@ class _Search:
         if not text.startswith("not "):
             return False
         found = self.there.slice(parse_atom(text.removeprefix("not ")))
-        return found.complete and not found.answers
+        return found.complete and not found.answers and not self._lost(found.goal)
+
+    def _lost(self, atom: Atom) -> tuple[str, ...]:
+        """Give the sources that an absence would need and the other side does not have."""
+        ground = self.there.ground
+        return sources_below(ground.policy, ground.unsourced, atom.signature)
 
     def _is_same_rule(self, rule: str) -> bool:
         if rule.startswith("prelude."):
@@ -238,6 +253,9 @@ class _Search:
             return None
         found = self.there.slice(parse_atom(text.removeprefix("not ")))
         if not found.answers:
+            lost = " and ".join(self._lost(found.goal))
+            if lost:
+                return Flip(step, pb.FLIP_CAUSE_ABSENCE, f"{lost}, declared complete: missing")
             return Flip(step, pb.FLIP_CAUSE_BUDGET, CUT)
         detail = f"{found.answers[0]} holds"
         facts = self.there.facts.match(found.answers[0], self.there.day)

@@ -8,7 +8,6 @@ from proofweave.v1 import common_pb2, reasoning_pb2
 
 from reasoner.atom import Atom
 from reasoner.decide import Decision
-from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget
 from reasoner.hypergraph import (
     GoalDecision,
@@ -18,10 +17,11 @@ from reasoner.hypergraph import (
     decide_hypergraph,
     read_hypergraph,
 )
-from reasoner.hypergraph.case import certify_case, hypergraph_case
+from reasoner.hypergraph.case import HypergraphCase, certify_case, hypergraph_case
+from reasoner.hypergraph.decision import check_goals
+from reasoner.hypergraph.supposition import assumed_atom, suppose
 from reasoner.supports import supports
 
-from .errors import RequestRejected
 from .supporting import expiry
 from .translate import CODES, ENGINES, VERDICTS, day_of, open_message
 
@@ -38,21 +38,47 @@ def decide_graph(
     """Decide a goal under a request that brings a hypergraph.
 
     Gives what the hypergraph says, and goal and decision of its certificate. Raises
-    HypergraphRejected with every problem, GoalRejected for a goal that is no atom of it, and
-    RequestRejected for assumptions.
+    HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it and for
+    what cannot be supposed.
     """
-    if message.assumptions or message.retractions:
-        raise RequestRejected(
-            "a hypergraph takes no assumptions or retractions; change its `given` and `units`"
-        )
-    case = hypergraph_case(
+    case = graph_case(message, goal, engine=engine, budget=budget)
+    found, decision = certified_message(case, message.valid_on, engine=engine, budget=budget)
+    return found, case.goal, decision
+
+
+def graph_case(
+    message: reasoning_pb2.Goal,
+    goal: str,
+    *,
+    engine: reasoning_pb2.Engine.ValueType = reasoning_pb2.ENGINE_AUTO,
+    budget: Budget,
+) -> HypergraphCase:
+    """Make a case of a goal under a request that brings a hypergraph; raises as `decide_graph`."""
+    return hypergraph_case(
         message.hypergraph,
         goal,
-        name=message.policy_name or "hypergraph",
+        name=graph_name(message),
+        assumed=message.assumptions,
+        left_out=message.retractions,
         engine=ENGINES[engine],
         expired=expiry(budget),
     )
-    day = day_of(message.valid_on, field="valid_on")
+
+
+def graph_name(message: reasoning_pb2.Goal) -> str:
+    """Give the name under which a hypergraph is reported."""
+    return message.policy_name or "hypergraph"
+
+
+def certified_message(
+    case: HypergraphCase,
+    valid_on: str,
+    *,
+    engine: reasoning_pb2.Engine.ValueType = reasoning_pb2.ENGINE_AUTO,
+    budget: Budget,
+) -> tuple[common_pb2.Decision, Decision]:
+    """Write the certificate of a case, and translate what the hypergraph says with it."""
+    day = day_of(valid_on, field="valid_on")
     decision = certify_case(case, valid_on=day, engine=ENGINES[engine], budget=budget)
     found = graph_decision(case.decision)
     found.code = CODES[decision.code] if decision.code is not None else NO_CODE
@@ -60,7 +86,7 @@ def decide_graph(
     found.certificate_sha256 = decision.digest
     found.certificate_size = len(decision.certificate)
     found.certificate_content = decision.certificate
-    return found, case.goal, decision
+    return found, decision
 
 
 def stream_graph_supports(
@@ -74,8 +100,7 @@ def stream_graph_supports(
     Raises HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of it.
     """
     graph, goal = _graph(request.goal), request.goal.goal
-    if goal not in {atom.id for atom in graph.atoms}:
-        raise GoalRejected(f"goal {goal!r} is no atom of the hypergraph")
+    check_goals(graph, [goal])
     compiled = compile_hypergraph(graph)
     units = compiled.unit_numbers
     result = supports(
@@ -101,8 +126,8 @@ def stream_graph_leaves(
 ) -> Iterator[reasoning_pb2.StreamLeavesResponse]:
     """Give the decision, then each unit of its certificate with what becomes of the goal without.
 
-    Raises HypergraphRejected with every problem, GoalRejected for a goal that is no atom of it, and
-    RequestRejected for assumptions.
+    Raises HypergraphRejected with every problem, and GoalRejected for a goal that is no atom of
+    it and for what cannot be supposed.
     """
     goal = request.goal.goal
     engine = reasoning_pb2.ENGINE_AUTO
@@ -135,14 +160,21 @@ def stream_graph_leaves(
 
 
 def _leaf(unit: Unit) -> reasoning_pb2.SupportLeaf:
-    """Translate a unit; its text stands as quote, though no document is known to hold it."""
-    quotes = [common_pb2.Quote(title=unit.source, quote=unit.text)] if unit.text else []
+    """Translate a unit, or an assumption as a leaf of that name."""
     atom = ", ".join(unit.states) or unit.id
-    return reasoning_pb2.SupportLeaf(id=unit.id, atom=atom, quotes=quotes)
+    name = unit.id if assumed_atom(unit.id) is None else "assumed"
+    return reasoning_pb2.SupportLeaf(id=name, atom=atom, quotes=unit_quotes(unit))
+
+
+def unit_quotes(unit: Unit) -> list[common_pb2.Quote]:
+    """Give the text of a unit as a quote, though no document is known to hold it."""
+    return [common_pb2.Quote(title=unit.source, quote=unit.text)] if unit.text else []
 
 
 def _graph(message: reasoning_pb2.Goal) -> Hypergraph:
-    return read_hypergraph(message.hypergraph, name=message.policy_name or "hypergraph")
+    """Read a hypergraph, with what the request supposes."""
+    graph = read_hypergraph(message.hypergraph, name=graph_name(message))
+    return suppose(graph, assumed=message.assumptions, left_out=message.retractions)
 
 
 def graph_decision(decision: GoalDecision) -> common_pb2.Decision:
@@ -157,13 +189,14 @@ def graph_decision(decision: GoalDecision) -> common_pb2.Decision:
         complete=True,
         graph=common_pb2.GraphProof(
             proved=decision.proved or "",
-            units=decision.units,
+            units=[name for name in decision.units if assumed_atom(name) is None],
             steps=[
                 common_pb2.GraphStep(
                     atom=step.atom,
                     edge=step.edge or "",
                     premises=step.premises,
-                    unit=step.unit or "",
+                    unit="" if assumed_atom(step.unit) is not None else step.unit or "",
+                    assumed=assumed_atom(step.unit) is not None,
                 )
                 for step in decision.steps
             ],

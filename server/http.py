@@ -25,13 +25,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from kb.errors import FormatUnavailable, ProofweaveError
+from kb.query_budget import QueryOptions, Warn
 
 from .auth import permit, requester
 from .errors import RequestRejected
 from .json_message import read_message
 from .knowledge import Knowledge, KnowledgeBases
 from .names import ANY
-from .settings import Settings
+from .settings import Settings, services_of
 from .sparql import answer_sparql, for_every_origin, preflight
 from .status import code_of, failure_of
 from .translate import day_of
@@ -114,16 +115,15 @@ def web_application(bases: KnowledgeBases, settings: Settings, address: str) -> 
             named_graphs: Sequence[str],
             at: str,
             valid_on: str,
+            warn: Warn,
         ) -> tuple[str, bytes]:
             # catching up with the log may take seconds: here, not on the event loop
             known = knowledge.at(at).known if at else knowledge.base
-            return known.query(
-                text,
-                accept,
-                default_graphs=default_graphs,
-                named_graphs=named_graphs,
-                valid_on=day_of(valid_on, field="valid-on"),
+            options = QueryOptions(
+                tuple(default_graphs), tuple(named_graphs), services_of(settings), warn
             )
+            day = day_of(valid_on, field="valid-on")
+            return known.query(text, accept, valid_on=day, options=options)
 
         return await answer_sparql(request, query)
 

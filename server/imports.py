@@ -91,6 +91,7 @@ def _table(
     )
     outcome.admitted.mapping = reading.mapping_name
     outcome.admitted.undefined_columns.extend(reading.undefined)
+    outcome.admitted.defined_dimensions.extend(report.defined)
     return outcome
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -135,9 +135,9 @@ class Knowledge:
         if not self.base.kinds_since(followed) <= WITHOUT_FACTS | {EventKind.CREATED}:
             self.link_titles(run="server")
 
-    def erase_document(self, source_sha256: str, *, run: str) -> None:
-        """Erase a document, also from what has been read of earlier revisions."""
-        self.base.erase_document(source_sha256, run=run)
+    def erase(self, change: Callable[[KnowledgeBase], int]) -> None:
+        """Erase something, also from what has been read of earlier revisions."""
+        change(self.base)
         with self._lock:
             self._newest = None
             self._earlier.clear()

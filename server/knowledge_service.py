@@ -9,6 +9,7 @@ from proofweave.v1 import knowledge_pb2 as pb
 from proofweave.v1 import knowledge_pb2_grpc
 
 from kb.errors import NotFound
+from kb.query_budget import QueryOptions
 from kb.search import Reach
 
 from . import removals
@@ -25,6 +26,7 @@ from .offsets import EvidenceOffsets
 from .operation_records import ImportOrder
 from .operations import Operations
 from .paging import page
+from .settings import services_of
 from .translate import (
     chunks,
     day_of,
@@ -38,6 +40,7 @@ Context = grpc.ServicerContext
 
 WAIT_LIMIT_SECONDS = 10.0
 TEXT_PIECE = 200_000
+_LINKED_AFTER = 8  # documents of an upload that goes on
 
 REACHES = {
     pb.SEARCH_REACH_UNSPECIFIED: Reach.NAMED,
@@ -65,7 +68,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         limit = settings.limits.document_bytes
         run = self._desk.requester(context)
         outcomes: list[pb.DocumentOutcome] = []
-        linked = Linked()
+        linked, linked_at = Linked(), 0
         try:
             for index, upload in enumerate(uploads(request_iterator, limit=limit)):
                 for response in ingest_upload(
@@ -76,9 +79,12 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
                     check_call(context)
                     if response.HasField("outcome") or first.start.progress:
                         yield response
+                if len(outcomes) >= max(_LINKED_AFTER, 2 * linked_at):  # ever rarer, so that all
+                    linked += knowledge.link_titles(run=run)  # together cost little more than one
+                    linked_at = len(outcomes)
         finally:  # also where the client leaves: what is admitted stays, with its links
-            if outcomes:
-                linked = knowledge.link_titles(run=run)
+            if len(outcomes) > linked_at:
+                linked += knowledge.link_titles(run=run)
         revision = str(knowledge.base.revision)
         packs = knowledge.packs.packs
         summary = summarise(outcomes, linked, revision=revision, packs=packs)
@@ -209,7 +215,8 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         base = knowledge.base
         removal = removals.of_document(base, name.id)
         if not request.dry_run:
-            knowledge.erase_document(name.id, run=self._desk.requester(context))
+            run = self._desk.requester(context)
+            knowledge.erase(lambda base: base.erase_document(name.id, run=run))
             self._operations.forget(knowledge, name.id)
         return pb.EraseDocumentResponse(
             removal=removal.message(knowledge.name),
@@ -267,9 +274,12 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw a statement."""
         name = read_name(request.name, "statements")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
-        removal = removals.of_statement(knowledge.base, name.id)
-        if not request.dry_run:
-            knowledge.base.retract_statement(name.id)
+        base, run = knowledge.base, self._desk.requester(context)
+        removal = removals.of_statement(base, name.id, withdrawn=request.erase)
+        if request.erase and not request.dry_run:
+            knowledge.erase(lambda base: base.erase_statement(name.id, run=run))
+        elif not request.dry_run:
+            base.retract_statement(name.id)
         return pb.RetractStatementResponse(
             removal=removal.message(knowledge.name),
             revision=self._after(knowledge, context, dry_run=request.dry_run),
@@ -281,10 +291,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw what rests on a span of a document."""
         name = read_name(request.name, "documents")
         knowledge = self._desk.knowledge(name.knowledge_base, context)
+        base, run = knowledge.base, self._desk.requester(context)
         span = name.id, request.start, request.end
-        removal = removals.of_span(knowledge.base, *span)
-        if not request.dry_run:
-            knowledge.base.retract_span(*span)
+        removal = removals.of_span(base, *span, withdrawn=request.erase)
+        if request.erase and not request.dry_run:
+            knowledge.erase(lambda base: base.erase_span(*span, run=run))
+        elif not request.dry_run:
+            base.retract_span(*span)
         return pb.RetractSpanResponse(
             removal=removal.message(knowledge.name),
             revision=self._after(knowledge, context, dry_run=request.dry_run),
@@ -296,9 +309,13 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         """Withdraw what an extractor has read."""
         knowledge = self._desk.parent(request.parent, context)
         document = read_name(request.document, "documents").id if request.document else None
-        removal = removals.of_run(knowledge.base, request.extractor, document)
-        if not request.dry_run:
-            knowledge.base.retract_run(request.extractor, source_sha256=document)
+        base, run = knowledge.base, self._desk.requester(context)
+        removal = removals.of_run(base, request.extractor, document, withdrawn=request.erase)
+        if request.erase and not request.dry_run:
+            extractor = request.extractor
+            knowledge.erase(lambda base: base.erase_run(extractor, source_sha256=document, run=run))
+        elif not request.dry_run:
+            base.retract_run(request.extractor, source_sha256=document)
         return pb.RetractRunResponse(
             removal=removal.message(knowledge.name),
             revision=self._after(knowledge, context, dry_run=request.dry_run),
@@ -394,8 +411,10 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         knowledge = self._desk.parent(request.parent, context)
         known = knowledge.at(request.at).known if request.at else knowledge.base
         day = day_of(request.valid_on, field="valid_on")
-        media_type, data = known.query(request.query, request.accept, valid_on=day)
-        yield pb.QueryGraphResponse(media_type=media_type)
+        warnings: list[str] = []
+        options = QueryOptions(services=services_of(self._desk.settings), warn=warnings.append)
+        media_type, data = known.query(request.query, request.accept, valid_on=day, options=options)
+        yield pb.QueryGraphResponse(media_type=media_type, warnings=warnings)
         for chunk in chunks(data):
             yield pb.QueryGraphResponse(chunk=chunk)
 

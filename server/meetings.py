@@ -9,14 +9,24 @@ from fractions import Fraction
 from proofweave.v1 import common_pb2
 from proofweave.v1 import knowledge_pb2 as pb
 
+from kb.class_labels import ClassLabels
 from kb.constraint import OPERATORS, Constraint, Range, range_of, within
-from kb.dimension import Dimension, DimensionKind, value_label
+from kb.dimension import Dimension, DimensionKind, kind_of, value_label
 from kb.errors import ValueUnreadable
 from kb.lattice import is_plain
 from kb.meeting import Contradiction, Lack, Meeting
 from kb.placements import confidence_of
 from kb.qualified import View
-from kb.quantity import Comparable, Date, Quantity, Truth, parse_date, parse_number, parse_quantity
+from kb.quantity import (
+    Comparable,
+    Date,
+    Quantity,
+    Truth,
+    compare,
+    parse_date,
+    parse_number,
+    parse_quantity,
+)
 from kb.reading import Reading
 from kb.statement import Entity, TaxonClass, Text, Value
 
@@ -180,21 +190,8 @@ def _read(base: Reading, known: dict[str, Dimension], item: pb.ValueConstraint) 
     if operator != "=":
         raise RequestRejected(f"{name} is of kind {kind.value}, which has no {operator}")
     if kind is DimensionKind.TAXONOMIC:
-        return Constraint(name, TaxonClass(_class_meant(dimension, text)))
+        return Constraint(name, TaxonClass(ClassLabels(dimension).read(text)))
     return Constraint(name, Entity(text) if kind is DimensionKind.ENTITY else Text(text))
-
-
-def _class_meant(dimension: Dimension | None, label: str) -> str:
-    """Give the class of a label, which may be one of its other labels."""
-    if dimension is None or dimension.taxonomy is None or label in dimension.taxonomy:
-        return label
-    meant = sorted({known for known, other in dimension.alternatives if other == label})
-    if len(meant) == 1:
-        return meant[0]
-    if meant:
-        raise RequestRejected(f"{label!r} may mean {' or '.join(meant)}; say which")
-    labels = (*dimension.taxonomy.elements, *(other for _, other in dimension.alternatives))
-    raise RequestRejected(f"{dimension.name} has no class {label!r}{nearest(label, labels)}")
 
 
 def _read_ordered(
@@ -213,6 +210,9 @@ def _read_ordered(
     ends = [read_ordered(end.strip(), kind, unit) if end.strip() else None for end in (low, high)]
     first, last = ends
     if first is not None and last is not None:
+        if compare("<=", first, last) is Truth.FALSE:
+            turned = f"{high.strip()}{_UP_TO}{low.strip()}"
+            raise RequestRejected(f"the range {text!r} runs backwards; expected {turned!r}")
         return within(first, last, dimension=name)
     if first is not None:
         return Range(name, (within(first, first, dimension=name).tests[0],))
@@ -234,17 +234,7 @@ def read_ordered(text: str, kind: DimensionKind, unit: str | None) -> Comparable
     return parse_quantity(text)
 
 
-_KINDS: dict[type, DimensionKind] = {
-    Entity: DimensionKind.ENTITY,
-    TaxonClass: DimensionKind.TAXONOMIC,
-    Text: DimensionKind.TEXT,
-    Fraction: DimensionKind.NUMBER,
-    Quantity: DimensionKind.QUANTITY,
-    Date: DimensionKind.TIME,
-}
-
-
 def _kind_stated(base: Reading, name: str) -> DimensionKind | None:
     """Give the kind of the values stated in a dimension that nobody defined."""
     value = base.stated_value(name)
-    return None if value is None else _KINDS[type(value)]
+    return None if value is None else kind_of(value)

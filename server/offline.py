@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -13,21 +13,20 @@ from proofweave.v1 import reasoning_pb2 as pb
 
 from kb.knowledge_base import KnowledgeBase
 from reasoner.evaluate import Budget
-from reasoner.lint import check_policy
-from reasoner.verify import Report, verify_bytes
+from reasoner.sources import facts_file_sources
+from reasoner.verify import Report, read_folder, verify_bytes
 
 from .certificates import quoted_sources, stored_texts, verify_stored
 from .contrasts import contrast_goals
 from .errors import RequestRejected
 from .export.table import EXPORTERS
+from .graph_contrasts import contrast_graph, explain_graph_why_not
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .leaves import stream_leaves
-from .policies import read_policy, run_policy_tests
+from .policies import check_text, run_policy_tests
 from .reasoning import budget_of, decide_goal, decision_message, ground_of
 from .settings import Settings
-from .source_folder import texts_in
 from .standpoints import compare_verdicts
-from .status import problem_of
 from .supporting import expiry, explain_why_not, stream_supports
 from .translate import policy_message
 from .versions import VERSIONS
@@ -74,13 +73,11 @@ def repair_files(
     goal: pb.Goal, budget: common_pb2.Budget, settings: Settings
 ) -> pb.ExplainWhyNotResponse:
     """Give the facts that would prove a goal from the files of its request, cheapest first."""
+    request, limits = pb.ExplainWhyNotRequest(goal=goal), settings.limits
+    if goal.WhichOneof("rules") == "hypergraph":
+        return explain_graph_why_not(request, budget=_budget(budget, settings), limits=limits)
     ground = ground_of(goal, None, today=_now().date())
-    return explain_why_not(
-        pb.ExplainWhyNotRequest(goal=goal),
-        ground,
-        budget=_budget(budget, settings),
-        limits=settings.limits,
-    )
+    return explain_why_not(request, ground, budget=_budget(budget, settings), limits=limits)
 
 
 def leaves_of_files(
@@ -101,6 +98,10 @@ def contrast_files(
     request: pb.ContrastGoalsRequest, settings: Settings
 ) -> pb.ContrastGoalsResponse:
     """Say why one goal and not another from the files of their request."""
+    if request.goal.WhichOneof("rules") == "hypergraph":
+        return contrast_graph(
+            request, budget=lambda: _budget(request.budget, settings), limits=settings.limits
+        )
     return contrast_goals(
         request,
         ground_of(request.goal, None, today=_now().date()),
@@ -130,13 +131,15 @@ def supports_of_files(
     return stream_supports(request, ground, budget=budget, limits=settings.limits)
 
 
-def check_file(text: str, name: str) -> tuple[policy_pb2.Policy, list[common_pb2.Problem]]:
-    """Read a policy and give its warnings.
+def check_file(
+    text: str, name: str, facts: tuple[str, str] | None = None
+) -> tuple[policy_pb2.Policy, list[common_pb2.Problem]]:
+    """Read a policy and give its warnings; `facts`, name and text, say which predicates there are.
 
-    Raises PolicyRejected with every error.
+    Raises PolicyRejected with every finding of the policy, or of the facts.
     """
-    policy = read_policy(text, name)
-    warnings = [problem_of(found, "POLICY_WARNING", file=name) for found in check_policy(policy)]
+    known = None if facts is None else facts_file_sources(facts)[0].signatures()
+    policy, warnings = check_text(text, name, known=known)
     return policy_message(policy, with_text=False), warnings
 
 
@@ -151,31 +154,26 @@ def verify_file(
 ) -> Report:
     """Check a certificate file with the independent checker.
 
-    Raises RequestRejected where the file cannot be read or sources are given twice.
+    A folder of sources is read by the checker itself, so that it says what it says alone. Raises
+    RequestRejected where the file or the folder cannot be read, or sources are given twice.
     """
     try:
         data = file.read_bytes()
     except OSError as error:
         raise RequestRejected(f"{str(file)!r} cannot be read: {error.strerror}") from error
+    _check_sources(sources, kb)
     policy, goal, day = expect_policy or None, expect_goal or None, expect_day or None
-    if kb is not None and sources is None:
-        with KnowledgeBase.open(kb) as base:
-            return verify_stored(base, data, expect_policy=policy, expect_goal=goal, expect_day=day)
-    texts = _texts(data, sources=sources, kb=kb)
-    return verify_bytes(data, texts, expect_policy=policy, expect_goal=goal, expect_day=day)
+    if kb is None:
+        return verify_bytes(data, sources, expect_policy=policy, expect_goal=goal, expect_day=day)
+    with KnowledgeBase.open(kb) as base:
+        return verify_stored(base, data, expect_policy=policy, expect_goal=goal, expect_day=day)
 
 
-def _texts(data: bytes, *, sources: Path | None, kb: Path | None) -> dict[str, str] | None:
-    """Give the texts a certificate quotes; None where none are given."""
+def _check_sources(sources: Path | None, kb: Path | None) -> None:
     if sources is not None and kb is not None:
         raise RequestRejected("--sources and --kb are both given; expected one of them")
-    if sources is None and kb is None:
-        return None
-    if sources is not None:
-        return texts_in(sources, quoted_sources(data))
-    assert kb is not None
-    with KnowledgeBase.open(kb) as base:
-        return stored_texts(base, data)
+    if sources is not None and not sources.is_dir():
+        raise RequestRejected(f"{str(sources)!r} is no directory of sources")
 
 
 def export_file(data: bytes, form: str, *, sources: Path | None, kb: Path | None) -> bytes:
@@ -184,8 +182,14 @@ def export_file(data: bytes, form: str, *, sources: Path | None, kb: Path | None
     Raises RequestRejected where the checker rejects it, since what is shown must be what was
     proved, and where sources are given twice.
     """
-    texts = _texts(data, sources=sources, kb=kb)
-    report = verify_bytes(data, texts)
+    _check_sources(sources, kb)
+    texts: Mapping[str, str] = {}
+    if kb is not None:
+        with KnowledgeBase.open(kb) as base:
+            texts = stored_texts(base, data)
+    report = verify_bytes(data, sources if kb is None else texts)
     if not report.valid:
         raise RequestRejected(f"the certificate is rejected: {report.rejection}: {report.message}")
-    return EXPORTERS[form].write(data, texts or {})
+    if sources is not None:
+        texts = read_folder(sources, quoted_sources(data)).texts
+    return EXPORTERS[form].write(data, texts)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from proofweave.v1 import knowledge_pb2
 
+from kb.class_labels import ClassLabels
 from kb.dimension import Dimension, dimension_to_json
 from kb.poset import Poset
 from kb.quantity import Comparable, Date, Truth, compare
 
 from .errors import RequestRejected
 from .meetings import ORDERED, read_ordered
-from .nearest import nearest
 from .translate import dimension_of
 
 
@@ -62,8 +62,8 @@ def tree_lines(message: knowledge_pb2.Dimension) -> tuple[str, ...]:
 
 def meet_of(message: knowledge_pb2.Dimension, values: Sequence[str]) -> tuple[str, ...]:
     """Give the maximal common descendants of classes, sorted."""
-    order = _order(dimension_of(message), values)
-    return order.meet(values)
+    order, classes = _classes(dimension_of(message), values)
+    return order.meet(classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def relation_of(message: knowledge_pb2.Dimension, first: str, second: str) -> Re
     if dimension.kind in ORDERED:
         values = [read_ordered(text, dimension.kind, dimension.unit) for text in (first, second)]
         return _ordered_relation(*values)
-    order = _order(dimension, (first, second))
+    order, (first, second) = _classes(dimension, (first, second))
     if first == second:
         return Relation("is the same as")
     if order.leq(first, second):
@@ -109,15 +109,13 @@ def _ordered_relation(left: Comparable, right: Comparable) -> Relation:
     return Relation("does not compare, for lack of an exact conversion, with", is_determined=False)
 
 
-def _order(dimension: Dimension, values: Sequence[str]) -> Poset:
-    """Give the order, checked to hold the values.
+def _classes(dimension: Dimension, values: Sequence[str]) -> tuple[Poset, tuple[str, ...]]:
+    """Give the order, and the classes that the values name.
 
-    Raises RequestRejected, naming the nearest class, for others.
+    Raises RequestRejected for a dimension without classes, and ValueUnreadable, naming the nearest
+    class, for a value that names none.
     """
     if dimension.taxonomy is None:
         raise RequestRejected(f"the dimension {dimension.name} has no classes")
-    for value in values:
-        if value not in dimension.taxonomy:
-            near = nearest(value, dimension.taxonomy.elements)
-            raise RequestRejected(f"{dimension.name} has no class {value!r}{near}")
-    return dimension.taxonomy
+    labels = ClassLabels(dimension)
+    return dimension.taxonomy, tuple(labels.read(value) for value in values)

@@ -8,15 +8,13 @@ from proofweave.v1 import policy_pb2_grpc
 
 from kb.errors import NotFound
 from reasoner.clause import Policy
-from reasoner.lint import check_policy
 from reasoner.policy_tests import run_tests
 
 from .calls import Desk
 from .errors import RequestRejected
 from .names import read_policy_name
 from .nearest import nearest
-from .policies import find_policy, read_policy
-from .status import problem_of
+from .policies import check_text, find_policy, read_policy
 from .translate import policy_message
 
 Context = grpc.ServicerContext
@@ -36,11 +34,8 @@ class PolicyService(policy_pb2_grpc.PolicyServiceServicer):
     ) -> pb.CreatePolicyVersionResponse:
         """Check a policy and publish it under the id and version of its header."""
         knowledge = self._desk.parent(request.parent, context)
-        policy = read_policy(request.text, request.file_name or "policy.lp")
-        warnings = [
-            problem_of(found, "POLICY_WARNING", file=request.file_name)
-            for found in check_policy(policy, known=knowledge.predicates())
-        ]
+        name = request.file_name or "policy.lp"
+        policy, warnings = check_text(request.text, name, known=knowledge.predicates())
         if not request.validate_only:
             if policy.version == UNNUMBERED:
                 raise RequestRejected(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -87,14 +88,41 @@ def answer_question(
     )
 
 
-def rejection(rejected: PlanRejected) -> QuestionRejected:
+def rejection(rejected: PlanRejected, knowledge: Snapshot) -> QuestionRejected:
     """Give the error for a question that is only to be planned."""
-    return QuestionRejected(rejected.message)
+    return QuestionRejected(rejected.message + _hint(rejected, knowledge))
 
 
-def out_of_scope(rejected: PlanRejected) -> common_pb2.Decision:
+def _hint(rejected: PlanRejected, knowledge: Snapshot) -> str:
+    """Name the dimensions that the words not understood name, which goals can ask for.
+
+    The grammar has the words of the packs; a dimension that an import defined has none.
+    """
+    asked = _words(rejected.question)
+    missed = {word for part in rejected.misunderstood for word in _words(part.text)}
+    found: list[str] = []
+    for dimension in knowledge.dimensions():
+        names = _words(dimension.name.replace("_", " ")), _words(dimension.label)
+        if any(not missed.isdisjoint(name) and _holds(asked, name) for name in names):
+            found.append(dimension.name)
+    if not found:
+        return ""
+    goals = " or ".join(f"`prove '{name}(Entity, Value)'`" for name in found)
+    what = "is a dimension" if len(found) == 1 else "are dimensions"
+    return f"; {', '.join(found)} {what} that no pack has words for: ask by {goals}"
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    return any(words[at : at + len(part)] == part for at in range(len(words)))
+
+
+def out_of_scope(rejected: PlanRejected, knowledge: Snapshot) -> common_pb2.Decision:
     """Abstain from a question that has no plan; there is nothing that a certificate could show."""
-    code = CODES[AbstentionCode.OUT_OF_SCOPE]
+    code, hint = CODES[AbstentionCode.OUT_OF_SCOPE], _hint(rejected, knowledge)
     texts = rejected.readings or tuple(found.text for found in rejected.misunderstood) or ("",)
     return common_pb2.Decision(
         verdict=common_pb2.VERDICT_ABSTAINED,
@@ -106,7 +134,7 @@ def out_of_scope(rejected: PlanRejected) -> common_pb2.Decision:
                 code=code,
                 query=text,
                 expected="one of these readings" if rejected.readings else "words that are known",
-                detail=rejected.message,
+                detail=rejected.message + hint,
             )
             for text in texts
         ],

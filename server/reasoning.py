@@ -6,7 +6,7 @@ import datetime
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import grpc
@@ -20,6 +20,7 @@ from reasoner.facts import Fact, FactBase, Signature
 from reasoner.policy import parse_atom
 from reasoner.retraction import Retraction
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
+from reasoner.unsourced import unsourced
 from reasoner.verdict import AbstentionCode, Verdict
 
 from .answers import answer_messages
@@ -51,6 +52,11 @@ class Ground:
         """Give the facts with what is retracted left out and what is assumed added."""
         facts = self.facts.without(self.retractions) if self.retractions else self.facts
         return facts.with_facts(Fact(atom, "assumed") for atom in self.assumptions)
+
+    @property
+    def unsourced(self) -> Mapping[Signature, str]:
+        """Predicates whose complete source is missing, with its name."""
+        return unsourced(self.policy, self.sources)
 
     def request(self, goal: Atom) -> Request:
         """Give the request for a goal."""

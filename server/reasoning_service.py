@@ -18,6 +18,7 @@ from reasoner.evaluate import Budget
 
 from .calls import Desk, check_call
 from .contrasts import contrast_goals
+from .graph_contrasts import contrast_graph, explain_graph_why_not
 from .graphs import decide_graph, stream_graph_leaves, stream_graph_supports
 from .knowledge import Knowledge
 from .leaves import stream_leaves
@@ -53,9 +54,10 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         """Show how a question is understood."""
         knowledge = self._desk.parent(request.parent, context)
         day_of(request.valid_on, field="valid_on")
-        reading = read_question(request.question, knowledge.grammar, knowledge.at(request.at))
+        snapshot = knowledge.at(request.at)
+        reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
-            raise rejection(reading)
+            raise rejection(reading, snapshot)
         return pb.PlanQuestionResponse(readings=[reading.message()])
 
     def AskQuestion(  # noqa: N802
@@ -69,7 +71,8 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         snapshot = knowledge.at(request.at)
         reading = read_question(request.question, knowledge.grammar, snapshot)
         if isinstance(reading, PlanRejected):
-            return pb.AskQuestionResponse(readings=[pb.Reading(decision=out_of_scope(reading))])
+            outside = out_of_scope(reading, snapshot)
+            return pb.AskQuestionResponse(readings=[pb.Reading(decision=outside)])
         decision = answer_question(
             reading, snapshot, valid_on=valid_on, engine=ENGINES[request.engine], budget=budget
         )
@@ -120,24 +123,28 @@ class ReasoningService(reasoning_pb2_grpc.ReasoningServiceServicer):
         self, request: pb.ExplainWhyNotRequest, context: Context
     ) -> pb.ExplainWhyNotResponse:
         """Say which facts would prove a goal, cheapest first."""
+        budget, limits = self._budget(request.budget, context), self._desk.settings.limits
+        if request.goal.WhichOneof("rules") == "hypergraph":
+            self._desk.parent(request.goal.parent, context)
+            return explain_graph_why_not(request, budget=budget, limits=limits)
         ground = self._ground(request.goal, context)
-        return explain_why_not(
-            request,
-            ground,
-            budget=self._budget(request.budget, context),
-            limits=self._desk.settings.limits,
-        )
+        return explain_why_not(request, ground, budget=budget, limits=limits)
 
     def ContrastGoals(  # noqa: N802
         self, request: pb.ContrastGoalsRequest, context: Context
     ) -> pb.ContrastGoalsResponse:
         """Say why one goal is proved and another is not."""
-        response = contrast_goals(
-            request,
-            self._ground(request.goal, context),
-            budget=lambda: self._budget(request.budget, context),
-            limits=self._desk.settings.limits,
-        )
+        limits = self._desk.settings.limits
+
+        def budget() -> Budget:
+            return self._budget(request.budget, context)
+
+        if request.goal.WhichOneof("rules") == "hypergraph":
+            self._desk.parent(request.goal.parent, context)
+            response = contrast_graph(request, budget=budget, limits=limits)
+        else:
+            ground = self._ground(request.goal, context)
+            response = contrast_goals(request, ground, budget=budget, limits=limits)
         self._shorten(response.goal, response.other)
         return response
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from proofweave.v1 import knowledge_pb2
 
+from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Row, is_run_of
 from kb.statement import Evidence
 
+from .errors import RequestRejected
 from .translate import statement_message
 
 SHOWN = 100
@@ -39,12 +41,20 @@ class Removal:
         )
 
 
-def of_statement(base: KnowledgeBase, statement_id: str) -> Removal:
+_NOTHING = Removal((), (), ())
+
+
+def of_statement(base: KnowledgeBase, statement_id: str, *, withdrawn: bool = False) -> Removal:
     """Say what the retraction of a statement removes.
 
-    Raises NotFound.
+    Raises NotFound where it does not stand. Where it is to be erased, it may have been `withdrawn`.
     """
-    rows = ((statement_id, base.statement(statement_id), base.evidence(statement_id)),)
+    try:
+        rows = ((statement_id, base.statement(statement_id), base.evidence(statement_id)),)
+    except NotFound:
+        if withdrawn:
+            return _NOTHING
+        raise
     return _removal(base, rows, lambda _: True)
 
 
@@ -58,27 +68,42 @@ def of_document(base: KnowledgeBase, source_sha256: str) -> Removal:
     return _removal(base, rows, lambda item: item.source_sha256 == source_sha256)
 
 
-def of_span(base: KnowledgeBase, source_sha256: str, start: int, end: int) -> Removal:
+def of_span(
+    base: KnowledgeBase, source_sha256: str, start: int, end: int, *, withdrawn: bool = False
+) -> Removal:
     """Say what the retraction of a span removes.
 
-    Raises NotFound.
+    Raises NotFound where nothing rests on it, and RequestRejected for a span that is empty. Where
+    it is to be erased, what rests on it may have been `withdrawn`.
     """
-    base.record(source_sha256)
+    record = base.record(source_sha256)
+    if start >= end:
+        raise RequestRejected(
+            f"the span [{start}, {end}) is empty; expected a start before the end"
+        )
     rows = tuple(base.every_statement(source_sha256=source_sha256))
-    return _removal(
+    removal = _removal(
         base,
         rows,
         lambda item: item.source_sha256 == source_sha256 and item.start < end and start < item.end,
     )
+    if not removal.fallen and not removal.kept and not withdrawn:
+        raise NotFound(f"no statement rests on [{start}, {end}) of {record.name}")
+    return removal
 
 
-def of_run(base: KnowledgeBase, extractor: str, source_sha256: str | None) -> Removal:
+def of_run(
+    base: KnowledgeBase, extractor: str, source_sha256: str | None, *, withdrawn: bool = False
+) -> Removal:
     """Say what the retraction of an extractor's work removes.
 
-    Raises NotFound.
+    Raises NotFound, naming the extractors there are, where it has read nothing. Where its work is
+    to be erased, it may have been `withdrawn`.
     """
     if source_sha256 is not None:
         base.record(source_sha256)
+    if not withdrawn:
+        base.check_run(extractor, source_sha256=source_sha256)
     return _removal(
         base,
         base.every_statement(source_sha256=source_sha256),

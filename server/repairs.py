@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from reasoner.abduction import MissingFacts, Optimality, abduce
 from reasoner.atom import Atom
+from reasoner.compiled_slice import SliceNames, compile_slice
 from reasoner.decide import decide
 from reasoner.evaluate import Budget, evaluate
 from reasoner.facts import Fact, FactBase, Signature
-from reasoner.horn import SliceNames, compile_slice
 from reasoner.prelude import ABOUT_NAMES, COMPUTED, DECIDED_BY_ORDER, DECLARATIONS
 from reasoner.slice import Slice
 from reasoner.verdict import Verdict
@@ -122,7 +122,7 @@ def with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, boo
     Gives whether no layer was left out.
     """
     assumed = ground.supposed_facts()
-    never = _never_missing(ground)
+    never = never_missing(ground)
     supposed: frozenset[Atom] = frozenset()
     part = _evaluate(goal, ground, assumed, budget)
     for _ in range(ROUNDS):
@@ -142,10 +142,17 @@ def with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, boo
 
 
 def _evaluate(goal: Atom, ground: Ground, facts: FactBase, budget: Budget) -> Slice:
-    return evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
+    return evaluate(
+        ground.policy,
+        goal,
+        facts,
+        valid_on=ground.valid_on,
+        budget=budget,
+        unsourced=ground.unsourced,
+    )
 
 
-def _never_missing(ground: Ground) -> frozenset[Signature]:
+def never_missing(ground: Ground) -> frozenset[Signature]:
     """Give the predicates of which nothing can be missing: closed, derived or computed ones."""
     closed = {(item.predicate, item.arity) for item in ground.policy.closed}
     derived = {clause.head.signature for clause in ground.policy.clauses}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+from kb.query_budget import Services
 
 from .errors import SettingsRejected
 
@@ -70,6 +74,35 @@ class SearchSection(Section):
     embeddings: bool = False
 
 
+class SparqlSection(Section):
+    """`[sparql]`: whom queries may ask by SERVICE.
+
+    `services` are IRIs of endpoints, compared character for character; none, the default, refuses
+    SERVICE altogether. Each may take `service_ms` milliseconds.
+    """
+
+    services: tuple[str, ...] = ()
+    service_ms: int = Field(default=5_000, ge=1)
+
+    @field_validator("services")
+    @classmethod
+    def _are_endpoints(cls, services: tuple[str, ...]) -> tuple[str, ...]:
+        for iri in services:
+            _check_endpoint(iri)
+        return services
+
+
+def _check_endpoint(iri: str) -> None:
+    expected = "expected the IRI of an endpoint such as http://127.0.0.1:7878/query"
+    if not re.fullmatch(r"https?://[!-~]+", iri) or set(iri) & set('<>"{}|^`\\'):
+        raise ValueError(f"{iri!r} is no http or https IRI; {expected}")
+    parts = urlsplit(iri)
+    if parts.username is not None or parts.password is not None:
+        raise ValueError(f"{parts.hostname} is listed with credentials; {expected}")
+    if not parts.hostname or parts.fragment or (parts.port or 1) > 65535:  # port raises, too
+        raise ValueError(f"{iri!r} has no host or has a fragment; {expected}")
+
+
 class LimitsSection(Section):
     """`[limits]`: what one request may cost; times are milliseconds."""
 
@@ -105,6 +138,7 @@ class Settings(BaseSettings):
     knowledge: KnowledgeSection = KnowledgeSection()
     extraction: ExtractionSection = ExtractionSection()
     search: SearchSection = SearchSection()
+    sparql: SparqlSection = SparqlSection()
     limits: LimitsSection = LimitsSection()
     auth: AuthSection = AuthSection()
 
@@ -119,6 +153,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Put keyword arguments above the environment; nothing else is read here."""
         return (init_settings, env_settings)
+
+
+def services_of(settings: Settings) -> Services:
+    """Give whom the SPARQL queries of these settings may ask."""
+    return Services(settings.sparql.services, settings.sparql.service_ms)
 
 
 def load_settings(file: Path | None = None) -> Settings:

@@ -13,7 +13,7 @@ from kb.errors import NotFound
 from kb.reading import Reading
 from reasoner.atom import fold
 from reasoner.sources import Candidates, FactsFiles, SourceRecord, StatementRecord
-from reasoner.verify import TABLE_TYPES, Texts, is_named
+from reasoner.verify import TABLE_ENDINGS, TABLE_TYPES, Texts, is_named
 
 SEARCHED = 5
 """Passages looked at for one open requirement."""
@@ -75,6 +75,7 @@ class KnowledgeSources:
         self._texts = Texts(StoredTexts(base, given or {}))
         self._dimensions = tuple(dimensions)
         self._excluded = excluded
+        self._known_tables: list[tuple[str, bool, str]] | None = None
 
     @property
     def texts(self) -> Texts:
@@ -116,13 +117,17 @@ class KnowledgeSources:
         """Give the digests of the whole tables that a policy calls by this name, sorted."""
         return tuple(name for name in self._tables(label) if name != self._excluded)
 
-    def _tables(self, label: str) -> list[str]:
+    def _tables(self, label: str, *, whole: bool = True) -> list[str]:
+        if self._known_tables is None:
+            self._known_tables = [
+                (record.title, record.complete, record.source_sha256)
+                for record in self._base.documents()
+                if record.media_type in TABLE_TYPES
+            ]
         return [
-            record.source_sha256
-            for record in self._base.documents()
-            if record.complete
-            and record.media_type in TABLE_TYPES
-            and is_named(record.title, label)
+            source
+            for title, complete, source in self._known_tables
+            if (complete or not whole) and is_named(title, label)
         ]
 
     def lacks(self, label: str) -> bool:
@@ -131,9 +136,17 @@ class KnowledgeSources:
         Facts files of a request stand for the sources that declarations name. Of a table that is
         left out to see what hangs on it, the caller says itself what is no longer complete.
         """
-        if self._files is not None or not label.endswith((".csv", ".tsv")):
-            return False
-        return not self._tables(label)
+        return self._means_table(label) and not self._tables(label)
+
+    def is_missing(self, label: str) -> bool:
+        """Whether a declaration means a file of a table of which the knowledge base holds nothing.
+
+        What `lacks` says of facts files and of a table that is left out holds here, too.
+        """
+        return self._means_table(label) and not self._tables(label, whole=False)
+
+    def _means_table(self, label: str) -> bool:
+        return self._files is None and label.endswith(TABLE_ENDINGS)
 
     def candidates(self, query: str, entity: str) -> Candidates:
         """Search passages: accepted are those that name the entity, rejected those that name

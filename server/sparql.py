@@ -3,7 +3,9 @@
 GET and POST (form or `application/sparql-query`) ask; GET without a query describes the service.
 Two parameters beyond the protocol choose what is asked: `at`, a revision, and `valid-on`, a day.
 Answers: 200; 400 unreadable or not allowed; 404 no such revision; 405, 406, 413, 414, 415 as HTTP
-says; 503 where a query outran its budget. Problems are told in one sentence of plain text.
+says; 502 an endpoint that SERVICE asks gave no answer; 503 where a query outran its budget.
+Problems are told in one sentence of plain text. What an answer does not show, such as a dimension
+that nobody has defined, stands in headers `Proofweave-Warning`, one sentence each.
 
 Source: W3C, SPARQL 1.1 Protocol (2013), section 2; SPARQL 1.1 Service Description (2013).
 """
@@ -13,7 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from typing import Protocol
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -29,7 +31,9 @@ from kb.errors import (
     QueryOverBudget,
     QueryRejected,
     RevisionUnknown,
+    ServiceFailed,
 )
+from kb.query_budget import Warn
 from kb.sparql import GRAPH_FORMATS, SOLUTION_FORMATS
 from kb.vocabulary import FUNCTIONS
 
@@ -40,6 +44,14 @@ _LOG = logging.getLogger(__name__)
 MAX_REQUEST_BYTES = 1024 * 1024
 """Longest body or query string that is read."""
 
+WARNING = "Proofweave-Warning"
+"""Header with one sentence about what an answer does not show, percent-encoded beyond ASCII."""
+
+MOST_WARNINGS = 10
+LONGEST_WARNING = 500
+"""Characters of a warning, before they are encoded."""
+
+_VISIBLE = "".join(map(chr, range(32, 127))).replace("%", "")
 _METHODS = "GET, HEAD, POST, OPTIONS"
 _FORM = "application/x-www-form-urlencoded"
 _QUERY = "application/sparql-query"
@@ -47,6 +59,7 @@ _CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": _METHODS,
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type",
+    "Access-Control-Expose-Headers": WARNING,
     "Access-Control-Max-Age": "86400",
 }
 _SERVICE = "http://www.w3.org/ns/sparql-service-description#"
@@ -75,6 +88,7 @@ class QueryFunction(Protocol):
         named_graphs: Sequence[str],
         at: str,
         valid_on: str,
+        warn: Warn,
     ) -> tuple[str, bytes]: ...
 
 
@@ -110,6 +124,8 @@ async def answer_sparql(request: Request, query: QueryFunction) -> Response:
         response = _problem(404, str(error))
     except FormatUnavailable as error:
         response = _problem(406, str(error))
+    except ServiceFailed as error:
+        response = _problem(502, str(error))
     except QueryOverBudget as error:
         response = _problem(503, str(error))
         response.headers["Retry-After"] = "30"
@@ -172,6 +188,7 @@ async def _answer(request: Request, query: QueryFunction) -> Response:
     named_graphs = [value for name, value in parameters if name == "named-graph-uri"]
 
     at, valid_on = _only(parameters, "at"), _only(parameters, "valid-on")
+    warnings: list[str] = []
 
     def run() -> tuple[str, bytes]:
         return query(
@@ -181,13 +198,22 @@ async def _answer(request: Request, query: QueryFunction) -> Response:
             named_graphs=named_graphs,
             at=at,
             valid_on=valid_on,
+            warn=warnings.append,
         )
 
-    return _success(await run_in_threadpool(run))
+    return _success(await run_in_threadpool(run), warnings)
 
 
 def _plain(query: QueryFunction, text: str, accept: str) -> tuple[str, bytes]:
-    return query(text, accept, default_graphs=(), named_graphs=(), at="", valid_on="")
+    return query(
+        text,
+        accept,
+        default_graphs=(),
+        named_graphs=(),
+        at="",
+        valid_on="",
+        warn=lambda _: None,
+    )
 
 
 def _only(parameters: list[tuple[str, str]], name: str) -> str:
@@ -200,11 +226,15 @@ def _only(parameters: list[tuple[str, str]], name: str) -> str:
     return values[0] if values else ""
 
 
-def _success(answer: tuple[str, bytes]) -> Response:
+def _success(answer: tuple[str, bytes], warnings: Sequence[str] = ()) -> Response:
     media_type, content = answer
     if media_type.startswith("text/"):
         media_type += "; charset=utf-8"
-    return Response(content, headers={"Content-Type": media_type})
+    response = Response(content, headers={"Content-Type": media_type})
+    for warning in warnings[:MOST_WARNINGS]:
+        # a header holds ASCII alone: the rest as in an IRI
+        response.headers.append(WARNING, quote(warning[:LONGEST_WARNING], safe=_VISIBLE))
+    return response
 
 
 def _problem(status: int, message: str) -> Response:

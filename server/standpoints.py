@@ -16,6 +16,7 @@ from reasoner.policy import parse_atom
 from .certificates import change_line, changes
 from .errors import RequestRejected
 from .flips import Side, find_flip
+from .graph_contrasts import compare_graphs
 from .knowledge import Knowledge
 from .names import read_name
 from .reasoning import decide_goal, decision_message, ground_of, message_of_certificate
@@ -37,6 +38,8 @@ def compare_verdicts(
         raise RequestRejected(
             "nothing is said of either side; expected revisions, days, policies or decisions"
         )
+    if is_of_graphs(request):
+        return compare_graphs(_graph_goals(request), budget=budget)
     sides = [
         _side(request.goal, standpoint, knowledge, today=today, budget=budget)
         for standpoint in (request.first, request.second)
@@ -53,18 +56,37 @@ def compare_verdicts(
     return response
 
 
-def _side(
-    goal: pb.Goal,
-    standpoint: pb.Standpoint,
-    knowledge: Knowledge | None,
-    *,
-    today: datetime.date,
-    budget: Callable[[], Budget],
-) -> tuple[Side, common_pb2.Decision]:
-    if standpoint.WhichOneof("rules") == "decision":
-        return _recorded(standpoint.decision, knowledge, budget)
+def is_of_graphs(request: pb.CompareVerdictsRequest) -> bool:
+    """Whether a goal of hypergraphs is compared."""
+    return any(
+        message.WhichOneof("rules") == "hypergraph"
+        for message in (request.goal, request.first, request.second)
+    )
+
+
+def _graph_goals(request: pb.CompareVerdictsRequest) -> tuple[pb.Goal, pb.Goal]:
+    """Give the goal in the hypergraph of each side, with what is supposed there.
+
+    Raises RequestRejected where one side has none.
+    """
+    first, second = (
+        _standing(request.goal, standpoint) for standpoint in (request.first, request.second)
+    )
+    if any(message.WhichOneof("rules") != "hypergraph" for message in (first, second)) or any(
+        side.decision for side in (request.first, request.second)
+    ):
+        raise RequestRejected(
+            "one side is a hypergraph and the other is not; expected a hypergraph on both"
+        )
+    return first, second
+
+
+def _standing(goal: pb.Goal, standpoint: pb.Standpoint) -> pb.Goal:
+    """Give a goal as it is put from a standpoint."""
     message = pb.Goal()
     message.CopyFrom(goal)
+    message.assumptions.extend(standpoint.assumptions)
+    message.retractions.extend(standpoint.retractions)
     if standpoint.revision:
         message.at = standpoint.revision
     if standpoint.valid_on:
@@ -75,6 +97,23 @@ def _side(
         case "policy_text":
             message.policy_text = standpoint.policy_text
             message.policy_name = standpoint.policy_name
+        case "hypergraph":
+            message.hypergraph = standpoint.hypergraph
+            message.policy_name = standpoint.policy_name
+    return message
+
+
+def _side(
+    goal: pb.Goal,
+    standpoint: pb.Standpoint,
+    knowledge: Knowledge | None,
+    *,
+    today: datetime.date,
+    budget: Callable[[], Budget],
+) -> tuple[Side, common_pb2.Decision]:
+    if standpoint.WhichOneof("rules") == "decision":
+        return _recorded(standpoint.decision, knowledge, budget)
+    message = _standing(goal, standpoint)
     if message.at and knowledge is None:
         raise RequestRejected("a revision is given without a knowledge base that has any")
     known = None if knowledge is None else knowledge.at(message.at)

@@ -36,6 +36,7 @@ CODES: dict[type[kb.ProofweaveError], grpc.StatusCode] = {
     kb.IRIRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.QueryRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.QueryOverBudget: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    kb.ServiceFailed: grpc.StatusCode.UNAVAILABLE,
     kb.FormatUnavailable: grpc.StatusCode.INVALID_ARGUMENT,
     kb.MappingRejected: grpc.StatusCode.INVALID_ARGUMENT,
     kb.NotFound: grpc.StatusCode.NOT_FOUND,
@@ -127,7 +128,9 @@ def problems_of(error: kb.ProofweaveError) -> tuple[common_pb2.Problem, ...]:
     )
     if not problems:  # some errors carry plain sentences
         problems = tuple(
-            common_pb2.Problem(reason=error.code, message=text)
+            common_pb2.Problem(
+                reason=error.code, message=text, file=str(getattr(error, "name", ""))
+            )
             for text in getattr(error, "problems", ())
         )
     return problems or (common_pb2.Problem(reason=error.code, message=str(error)),)

@@ -9,15 +9,17 @@ from proofweave.v1 import reasoning_pb2 as pb
 
 from reasoner.abduction import Optimality
 from reasoner.atom import Atom
+from reasoner.compiled_slice import Leaf, compile_slice
+from reasoner.decide import check_goal
 from reasoner.errors import GoalRejected
 from reasoner.evaluate import Budget, evaluate
-from reasoner.horn import Leaf, compile_slice
 from reasoner.policy import parse_atom
 from reasoner.slice import Slice
 from reasoner.sources import Sources
 from reasoner.supports import supports
 from reasoner.verdict import AbstentionCode, Verdict
 
+from .open_repairs import find_open_repairs
 from .reasoning import Ground, decide_goal, decision_message
 from .repairs import find_repairs
 from .settings import LimitsSection
@@ -37,7 +39,14 @@ def ground_goal(text: str) -> Atom:
 def slice_of(goal: Atom, ground: Ground, budget: Budget) -> Slice:
     """Evaluate a goal on the ground of its request."""
     facts = ground.supposed_facts()
-    return evaluate(ground.policy, goal, facts, valid_on=ground.valid_on, budget=budget)
+    return evaluate(
+        ground.policy,
+        goal,
+        facts,
+        valid_on=ground.valid_on,
+        budget=budget,
+        unsourced=ground.unsourced,
+    )
 
 
 def expiry(budget: Budget) -> Callable[[], bool]:
@@ -57,6 +66,7 @@ def stream_supports(
     Facts that every request has (its date, where a statement stands) are not listed.
     """
     goal = ground_goal(request.goal.goal)
+    check_goal(goal, ground.policy, ground.supposed_facts(), ground.known)
     expired = expiry(budget)
     part = slice_of(goal, ground, budget)
     program, names = compile_slice(part)
@@ -114,10 +124,10 @@ def explain_why_not(
 ) -> pb.ExplainWhyNotResponse:
     """Give the decision, and the sets of missing facts that would prove the goal, cheapest first.
 
-    Ground look-ups that found nothing are the candidates, each of cost one. Where a missing fact
-    has no known value, the only repair is the list of all open requirements, with their variables:
-    facts with values that fit would do, perhaps not all of them. Then `complete` is false. A
-    refuted goal has no repair: what refutes it would stand against whatever is added.
+    Look-ups that found nothing are the candidates, each of cost one. Sets of ground facts are tried
+    before they are listed. Where a missing fact has no known value, the set names it with a
+    variable, and facts with values that fit would do; then `complete` is false. A refuted goal has
+    no repair: what refutes it would stand against whatever is added.
     """
     goal, decision = decide_goal(request.goal.goal, ground, engine=pb.ENGINE_AUTO, budget=budget)
     response = pb.ExplainWhyNotResponse(decision=decision_message(goal, decision), complete=True)
@@ -126,24 +136,24 @@ def explain_why_not(
     cap = min(request.cap or limits.repairs, limits.repairs)
     found = find_repairs(goal, ground, budget=budget, cap=cap, expired=expiry(budget))
     response.complete = found.complete
-    response.repairs.extend(pb.Repair(facts=map(str, facts)) for facts in found.sets)
-    if found.sets:
-        response.optimality = found.optimality.value
-    if not response.repairs and all(item.code in _GAPS for item in decision.open):
-        atoms = dict.fromkeys(item.atom for item in decision.open)
-        if any(not parse_atom(atom).is_ground for atom in atoms):
-            response.complete = False
-            response.repairs.append(pb.Repair(facts=atoms))
-            response.optimality = Optimality.BEST_FOUND.value
+    sets = [tuple(map(str, facts)) for facts in found.sets]
+    best = found.optimality
+    if decision.code not in _UNFILLABLE:
+        known = [frozenset(facts) for facts in sets]
+        for facts in find_open_repairs(
+            goal, ground, budget=budget, cap=cap, expired=expiry(budget)
+        ):
+            if not any(less <= frozenset(facts) for less in known):
+                response.complete = False
+                sets.append(facts)
+    sets.sort(key=len)
+    response.repairs.extend(pb.Repair(facts=facts) for facts in sets[:cap])
+    if sets and len(sets[0]) < min(map(len, found.sets), default=len(sets[0]) + 1):
+        best = Optimality.BEST_FOUND
+    if sets:
+        response.optimality = best.value
     return response
 
 
-_GAPS = frozenset(
-    {
-        AbstentionCode.GAP_IN_CORPUS,
-        AbstentionCode.GAP_IN_EXTRACTION,
-        AbstentionCode.UNVERIFIED_ENTITY,
-        AbstentionCode.OUT_OF_SCOPE,
-    }
-)
-"""What more facts can fill; conflicts, comparisons and deadlines they do not resolve."""
+_UNFILLABLE = frozenset({AbstentionCode.CONFLICT, AbstentionCode.BUDGET})
+"""What more facts do not resolve."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 
-from kb.query_pool import QueryBudget
+from kb.query_budget import QueryBudget, QueryOptions, Services, Warn
 from kb.rdf import RdfProjection
 from kb.statement import Entity, Evidence, Modality, Polarity, Statement, Text
 from server.sparql import QueryFunction, sparql_app
@@ -19,7 +19,7 @@ from server.sparql import QueryFunction, sparql_app
 SOURCE = "ab" * 32
 
 
-def newest(projection: RdfProjection) -> QueryFunction:
+def newest(projection: RdfProjection, services: Services = Services()) -> QueryFunction:  # noqa: B008
     """Query a projection, which has one state only."""
 
     def query(
@@ -30,11 +30,11 @@ def newest(projection: RdfProjection) -> QueryFunction:
         named_graphs: Sequence[str],
         at: str,
         valid_on: str,
+        warn: Warn,
     ) -> tuple[str, bytes]:
         assert (at, valid_on) == ("", "")
-        return projection.query(
-            text, accept, default_graphs=default_graphs, named_graphs=named_graphs
-        )
+        options = QueryOptions(tuple(default_graphs), tuple(named_graphs), services, warn)
+        return projection.query(text, accept, options=options)
 
     return query
 

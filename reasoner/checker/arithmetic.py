@@ -19,6 +19,7 @@ from .values import (
     Day,
     Value,
     compare,
+    on_scale_of,
     value_of,
 )
 
@@ -26,7 +27,7 @@ LARGEST_BITS = 4000
 """Size of numerator and denominator beyond which a computed number is no value."""
 Tree = dict[str, Any]
 """A syntax tree as certificates hold it: plain JSON."""
-ZERO: Value = ("number", Fraction(0))
+ZERO: Value = ("number", Fraction(0), "")
 
 
 class NoValue(Exception):
@@ -44,86 +45,70 @@ def evaluate(tree: Tree, bindings: Mapping[str, str]) -> Value | None:
             term = bindings[content]
             return None if term == UNKNOWN else value_of(term)
         case "number":
-            return ("number", Fraction(content))
+            return ("number", Fraction(content), "")
         case "text" | "symbol":
             return (kind, content)
         case "date" | "quantity":
             return value_of(f'@{kind}("{content}")')
-    values = [evaluate(item, bindings) for item in tree["arguments"]]
-    if None in values:
-        return None
+    inner = [evaluate(item, bindings) for item in tree["arguments"]]
+    values = [value for value in inner if value is not None]
     name = tree["operation"] if len(values) > 1 or tree["operation"] != "-" else "-1"
     try:
-        return bounded(_FUNCTIONS[name](*values))
+        return bounded(_applied(name, values)) if len(values) == len(inner) else None
     except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError, NoValue):
         return None
 
 
 def bounded(value: Value) -> Value:
     """Refuse a number that nobody could write."""
-    if value[0] in ("number", "quantity"):
+    if value[0] == "number":
         size = max(value[1].numerator.bit_length(), value[1].denominator.bit_length())
         if size > LARGEST_BITS:
             raise NoValue
     return value
 
 
+# ---------------------------------------------------------------- numbers
+
+
 def _of(kind: str, value: Value) -> Any:
-    """Give the number of a number, or the days of a date."""
+    """Give magnitude and unit of a number, or first and last day of a date."""
     if value[0] != kind:
         raise NoValue
-    return value[1] if kind == "number" else value[1:]
+    return value[1:]
 
 
 def _whole(value: Value) -> int:
-    number: Fraction = _of("number", value)
-    if number.denominator != 1:
+    number, unit = _of("number", value)
+    if unit or number.denominator != 1:
         raise NoValue
     return int(number)
 
 
 def add(left: Value, right: Value, sign: int = 1) -> Value:
     """Add, or subtract with the sign -1; a sum has the unit of its left side."""
-    match left[0], right[0]:
-        case ("number", "number"):
-            return ("number", left[1] + sign * right[1])
-        case ("quantity", "quantity"):
-            magnitude = converted(right[1], right[2], left[2])
-            if magnitude is not None:
-                return ("quantity", left[1] + sign * magnitude, left[2])
-        case ("quantity", "number") if right[1] == 0:
-            return left
-        case ("number", "quantity") if left[1] == 0:
-            return ("quantity", sign * right[1], right[2])
-    raise NoValue
+    (number, unit), (_, other) = _of("number", left), _of("number", right)
+    magnitude = on_scale_of(right, left)
+    if magnitude is None:
+        raise NoValue
+    return ("number", number + sign * magnitude, unit or other)
 
 
 def _multiply(left: Value, right: Value) -> Value:
-    if right[0] == "quantity":
-        left, right = right, left
-    if left[0] == "quantity":
-        return ("quantity", left[1] * _of("number", right), left[2])
-    return ("number", _of("number", left) * _of("number", right))
+    (number, unit), (factor, other) = _of("number", left), _of("number", right)
+    if unit and other:
+        raise NoValue
+    return ("number", number * factor, unit or other)
 
 
 def _divide(left: Value, right: Value) -> Value:
-    if left[0] == right[0] == "quantity":
-        magnitude = converted(right[1], right[2], left[2])
-        if magnitude is None:
-            raise NoValue
-        return ("number", left[1] / magnitude)
-    if left[0] == "quantity":
-        return ("quantity", left[1] / _of("number", right), left[2])
-    return ("number", _of("number", left) / _of("number", right))
-
-
-def _on_magnitude(change: Callable[[Fraction], Any]) -> Callable[[Value], Value]:
-    def changed(value: Value) -> Value:
-        if value[0] == "quantity":
-            return ("quantity", Fraction(change(value[1])), value[2])
-        return ("number", Fraction(change(_of("number", value))))
-
-    return changed
+    (number, unit), (divisor, other) = _of("number", left), _of("number", right)
+    if not other:
+        return ("number", number / divisor, unit)
+    magnitude = converted(divisor, other, unit) if unit else None
+    if magnitude is None:
+        raise NoValue
+    return ("number", number / magnitude, "")
 
 
 def _half_up(number: Fraction) -> int:
@@ -136,12 +121,10 @@ def best_of(values: Sequence[Value], *, greatest: bool) -> Value:
     best = values[0]
     for value in values[1:]:
         low, high = (best, value) if greatest else (value, best)
-        if value == best:
-            continue
         truth = compare("<=", low, high)
         if truth == TRUE:
             best = value
-        elif truth == UNDETERMINED and compare("<=", high, low) != TRUE:
+        elif truth == UNDETERMINED and value != best and compare("<=", high, low) != TRUE:
             raise NoValue
     return best
 
@@ -151,7 +134,7 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
     try:
         match function:
             case "count":
-                return ("number", Fraction(len(values)))
+                return ("number", Fraction(len(values)), "")
             case "sum":
                 total = ZERO
                 for value in values:
@@ -167,29 +150,9 @@ def aggregate_value(function: str, values: Sequence[Value]) -> Value | None:
 # ---------------------------------------------------------------- dates
 
 
-def _part(read: Callable[[Day], tuple[int, ...]]) -> Callable[[Value], Value]:
-    """Read a part of a date that is the same for all its days."""
-
-    def part(value: Value) -> Value:
-        first, last = _of("date", value)
-        if read(first) != read(last) or (last - first).days > 366:
-            raise NoValue
-        return ("number", Fraction(read(first)[-1]))
-
-    return part
-
-
 def _later(day: Day, months: int) -> Day:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return Day(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
-
-
-def _moved(move: Callable[[Day, int], Day]) -> Callable[[Value, Value], Value]:
-    def moved(value: Value, by: Value) -> Value:
-        first, last = _of("date", value)
-        return ("date", move(first, _whole(by)), move(last, _whole(by)))
-
-    return moved
 
 
 def _months(start: Day, end: Day) -> int:
@@ -199,33 +162,14 @@ def _months(start: Day, end: Day) -> int:
     return months - (_later(start, months) > end)
 
 
-def _between(count: Callable[[Day, Day], int]) -> Callable[[Value, Value], Value]:
-    def between(start: Value, end: Value) -> Value:
-        (first, last), (other_first, other_last) = _of("date", start), _of("date", end)
-        least = count(last, other_first)
-        if least != count(first, other_last):
-            raise NoValue
-        return ("number", Fraction(least))
-
-    return between
-
-
-def _edge(value: Value, at: int) -> Value:
-    day = _of("date", value)[at]
-    return ("date", day, day)
-
-
-def _in_year(month: int, day: int) -> Callable[[Value], Value]:
-    return lambda year: ("date", *(Day(_whole(year), month, day),) * 2)
-
-
-def folded(name: str) -> str:
-    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+# ---------------------------------------------------------------- names
 
 
 def _folded(value: Value) -> Value:
-    return ("text", folded(value[1])) if value[0] == "text" else value
+    """Give the form under which names are the same: NFC, case folded, white space collapsed."""
+    if value[0] != "text":
+        return value
+    return ("text", " ".join(unicodedata.normalize("NFC", value[1]).casefold().split()))
 
 
 def same_name(left: Value, right: Value) -> bool:
@@ -233,7 +177,9 @@ def same_name(left: Value, right: Value) -> bool:
     return _folded(left) == _folded(right)
 
 
-_FUNCTIONS: dict[str, Callable[..., Value]] = {
+# ---------------------------------------------------------------- functions
+
+_ON_VALUES: dict[str, Callable[..., Value]] = {
     "+": add,
     "-": lambda left, right: add(left, right, -1),
     "-1": lambda value: add(ZERO, value, -1),
@@ -241,23 +187,62 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "/": _divide,
     "min": lambda *values: best_of(values, greatest=False),
     "max": lambda *values: best_of(values, greatest=True),
-    "abs": _on_magnitude(abs),
-    "floor": _on_magnitude(Fraction.__floor__),
-    "ceil": _on_magnitude(Fraction.__ceil__),
-    "round": _on_magnitude(_half_up),
-    "year": _part(lambda day: (day.year,)),
-    "month": _part(lambda day: (day.year, day.month)),
-    "day": _part(lambda day: (day.year, day.month, day.day)),
-    "week": _part(lambda day: tuple(day.isocalendar())[:2]),
-    "days": _between(lambda start, end: (end - start).days),
-    "months": _between(_months),
-    "years": _between(lambda start, end: int(_months(start, end) / 12)),
-    "add_days": _moved(lambda day, number: day + datetime.timedelta(number)),
-    "add_months": _moved(_later),
-    "add_years": _moved(lambda day, number: _later(day, 12 * number)),
     "folded": _folded,
-    "earliest": lambda value: _edge(value, 0),
-    "latest": lambda value: _edge(value, 1),
-    "first_day": _in_year(1, 1),
-    "last_day": _in_year(12, 31),
 }
+_ON_MAGNITUDES: dict[str, Callable[[Fraction], Any]] = {
+    "abs": abs,
+    "floor": Fraction.__floor__,
+    "ceil": Fraction.__ceil__,
+    "round": _half_up,
+}
+_PARTS: dict[str, Callable[[Day], tuple[int, ...]]] = {
+    "year": lambda day: (day.year,),
+    "month": lambda day: (day.year, day.month),
+    "day": lambda day: (day.year, day.month, day.day),
+    "week": lambda day: tuple(day.isocalendar())[:2],
+}
+"""Parts of a date, each with what must be the same for all its days."""
+_BETWEEN: dict[str, Callable[[Day, Day], int]] = {
+    "days": lambda start, end: (end - start).days,
+    "months": _months,
+    "years": lambda start, end: int(_months(start, end) / 12),
+}
+_MOVED: dict[str, Callable[[Day, int], Day]] = {
+    "add_days": lambda day, number: day + datetime.timedelta(number),
+    "add_months": _later,
+    "add_years": lambda day, number: _later(day, 12 * number),
+}
+_EDGES: dict[str, Callable[[Day, Day], Day]] = {"earliest": min, "latest": max}
+_IN_YEAR = {"first_day": (1, 1), "last_day": (12, 31)}
+
+
+def _applied(name: str, values: Sequence[Value]) -> Value:
+    """Apply a function to its values."""
+    if name in _ON_VALUES:
+        return _ON_VALUES[name](*values)
+    value, other = values[0], values[-1]
+    if len(values) != (2 if name in _MOVED or name in _BETWEEN else 1):
+        raise NoValue
+    if name in _ON_MAGNITUDES:
+        number, unit = _of("number", value)
+        return ("number", Fraction(_ON_MAGNITUDES[name](number)), unit)
+    if name in _IN_YEAR:
+        day = Day(_whole(value), *_IN_YEAR[name])
+        return ("date", day, day)
+    first, last = _of("date", value)
+    if name in _EDGES:
+        day = _EDGES[name](first, last)
+        return ("date", day, day)
+    if name in _MOVED:
+        return ("date", *(_MOVED[name](day, _whole(other)) for day in (first, last)))
+    if name in _PARTS:
+        part = _PARTS[name](first)
+        is_exact = part == _PARTS[name](last) and (last - first).days <= 366
+        result = part[-1]
+    else:
+        other_first, other_last = _of("date", other)
+        result = _BETWEEN[name](last, other_first)
+        is_exact = result == _BETWEEN[name](first, other_last)
+    if not is_exact:
+        raise NoValue
+    return ("number", Fraction(result), "")

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .case import Case
 from .language import write
 from .policy import identity_rule, value_rule
-from .rules import (
-    NEVER_RENAMED,
-    PRELUDE_HEADS,
-    VALUE_RULES,
-    Arguments,
-    Rule,
-    agrees,
-)
+from .rules import NEVER_RENAMED, PRELUDE_HEADS, VALUE_RULES, Arguments, Rule, agrees
 from .walk import Rows
 
 
@@ -38,25 +31,26 @@ class Call:
 
 def add_built_in(case: Case, demands: Sequence[Call], lookups: Sequence[Call]) -> None:
     """Add to the rules of a case those about values and about other names that the calls need."""
+
+    def add(rule: Rule) -> None:
+        rules = case.by_head.setdefault(rule.sign, [])
+        if all(rule.id != other.id for other in rules):
+            rules.append(rule)
+
     for rule in _value_rules(case, demands, lookups):
-        _add(case, rule)
+        add(rule)
     for sign in {demand.sign: None for demand in demands}:
         case.by_head.setdefault(sign, [])
         if _is_renamed(case, sign, demands, lookups):
-            _add(case, identity_rule(sign))
-
-
-def _add(case: Case, rule: Rule) -> None:
-    rules = case.by_head.setdefault(rule.sign, [])
-    if all(rule.id != other.id for other in rules):
-        rules.append(rule)
+            add(identity_rule(sign))
 
 
 def _is_renamed(case: Case, sign: str, demands: Sequence[Call], lookups: Sequence[Call]) -> bool:
     """Whether a demanded predicate is carried over to other names of an entity.
 
     What is only stated is demanded for no other reason. What rules conclude is carried over where
-    it is stated, too: then each call is looked up as well, and the other names are asked for.
+    it is stated, too: then each call is looked up as well, and the other names are asked for: those
+    of its first argument, or of each found where the call leaves it open.
     """
     if sign in NEVER_RENAMED | PRELUDE_HEADS or sign.endswith("/0"):
         return False
@@ -64,21 +58,13 @@ def _is_renamed(case: Case, sign: str, demands: Sequence[Call], lookups: Sequenc
         return True
     looked_up = {item.pattern for item in lookups if item.sign == sign}
     named = [item.pattern for item in demands if item.sign == "alias/2"]
-    return all(
-        item.pattern in looked_up
-        and all(any(agrees(call, pair) for call in named) for pair in _other_names(item))
-        for item in demands
-        if item.sign == sign
-    )
-
-
-def _other_names(demand: Call) -> Iterable[Arguments]:
-    """Give the calls for other names that a demand makes: of its first argument, or of each found.
-
-    Of one that leaves it open, each answer is asked under which other names it is to be given.
-    """
-    first = demand.pattern[0]
-    return [(first, None)] if first is not None else [(None, row[0]) for row in demand.rows]
+    for item in (demand for demand in demands if demand.sign == sign):
+        first = item.pattern[0]
+        pairs = [(first, None)] if first is not None else [(None, row[0]) for row in item.rows]
+        is_named = all(any(agrees(call, pair) for call in named) for pair in pairs)
+        if item.pattern not in looked_up or not is_named:
+            return False
+    return True
 
 
 def _value_rules(case: Case, demands: Sequence[Call], lookups: Sequence[Call]) -> Iterator[Rule]:
@@ -91,7 +77,7 @@ def _value_rules(case: Case, demands: Sequence[Call], lookups: Sequence[Call]) -
         return
     dimension = sign[1:].removesuffix("/2")
     asked = {(write({"text": dimension}),)}
-    functional = any(dimension in policy.functional for policy in case.policies) or any(
+    functional = case.is_functional(dimension) or any(
         item.sign == "functional/1" and item.rows == asked for item in lookups
     )
     disjoint = any(policy.disjoint for policy in case.policies) or any(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -53,34 +54,29 @@ REJECTIONS = {
 
 
 class Rejected(Exception):
-    """The certificate does not hold; `where` is a path into it."""
+    """The certificate does not hold; `where` is a path into it, "" for the place at hand."""
 
-    def __init__(self, rejection: str, where: str, message: str) -> None:
+    def __init__(self, rejection: str, message: str, where: str = "") -> None:
         super().__init__(message)
-        self.rejection, self.where, self.message = rejection, where, message
+        self.rejection, self.message, self.where = rejection, message, where
 
     def within(self, key: object) -> Rejected:
         """Give the same rejection, seen from one level up."""
-        return Rejected(self.rejection, f"{key}/{self.where}".rstrip("/"), self.message)
+        return Rejected(self.rejection, self.message, f"{key}/{self.where}".rstrip("/"))
 
 
-def reject(rejection: str, where: str, message: str) -> NoReturn:
+def reject(rejection: str, message: str) -> NoReturn:
     """Stop with a named class."""
-    raise Rejected(rejection, where, message)
+    raise Rejected(rejection, message)
 
 
-def require(holds: object, rejection: str, where: str, message: str) -> None:
+def require(holds: object, rejection: str, message: str) -> None:
     """Stop with a named class unless something holds."""
     if not holds:
-        raise Rejected(rejection, where, message)
+        raise Rejected(rejection, message)
 
 
 # ---------------------------------------------------------------- canonical JSON
-
-
-def canonical(value: object) -> bytes:
-    """Write RFC 8785 for what certificates hold: texts, integers, ASCII keys."""
-    return _ENCODER.encode(value).encode()
 
 
 _ENCODER = json.JSONEncoder(
@@ -88,31 +84,34 @@ _ENCODER = json.JSONEncoder(
 )
 
 
+def canonical(value: object) -> bytes:
+    """Write RFC 8785 for what certificates hold: texts, integers, ASCII keys."""
+    return _ENCODER.encode(value).encode()
+
+
 def _unique(pairs: list[tuple[str, object]]) -> Json:
-    keys: set[str] = set()
-    for key, _ in pairs:
-        require(key not in keys, "DUPLICATE_KEY", key, f"{key!r} stands twice in one object")
-        keys.add(key)
+    for key, count in Counter(key for key, _ in pairs).items():
+        require(count == 1, "DUPLICATE_KEY", f"{key!r} stands twice in one object")
     return dict(pairs)
 
 
 def _no_number(text: str) -> NoReturn:
-    reject("NOT_CANONICAL", "", f"{text} is no integer; the format has no other numbers")
+    reject("NOT_CANONICAL", f"{text} is no integer; the format has no other numbers")
 
 
 def read_canonical(data: bytes) -> Any:
     """Read JSON whose bytes are exactly their canonical form."""
-    require(data[:3] != b"\xef\xbb\xbf", "NOT_CANONICAL", "", "it begins with a byte order mark")
+    require(data[:3] != b"\xef\xbb\xbf", "NOT_CANONICAL", "it begins with a byte order mark")
     try:
         text = data.decode()
         value = json.loads(text, parse_constant=_no_number, parse_float=_no_number)
         if canonical(value) != data:
             json.loads(text, object_pairs_hook=_unique)
-            reject("NOT_CANONICAL", "", "other bytes than RFC 8785: white space, order or numbers")
+            reject("NOT_CANONICAL", "other bytes than RFC 8785: white space, order or numbers")
     except RecursionError:
-        reject("MALFORMED", "", "the JSON is nested too deep")
+        reject("MALFORMED", "the JSON is nested too deep")
     except ValueError as error:  # bytes that are no UTF-8, half a surrogate pair, or no JSON
-        reject("MALFORMED", "", f"no JSON in UTF-8: {error}")
+        reject("MALFORMED", f"no JSON in UTF-8: {error}")
     return value
 
 
@@ -133,7 +132,8 @@ CODES = (
 )
 """Why something is open; the first of them is the code of the abstention."""
 VERDICTS = ("CERTIFIED", "REFUTED", "ABSTAINED")
-BASES = ("facts", "table", "declared", "knowledge", "request", "provenance", "identity")
+BASES = ("facts", "table", "declared", "absent", "knowledge", "request", "provenance", "identity")
+VALUE_KINDS = ("entity", "class", "text", "number", "quantity", "date")
 DIGEST, STEP = re.compile(r"[0-9a-f]{64}"), re.compile(r"s[1-9][0-9]*")
 STATEMENT, REQUIREMENT = re.compile(r"st:[0-9a-f]{32}"), re.compile(r"or:[0-9a-f]{16}")
 DAY = (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), None)
@@ -194,20 +194,14 @@ SHAPES: dict[str, Any] = {
     "operator": OneOf(("=", "!=", "<", "<=", ">", ">=")),
     "source": {"media_type": str, "title": str, "decoder": str, "text_sha256": DIGEST},
     "evidence": {
-        "source_sha256": DIGEST,
-        "text_sha256": DIGEST,
-        "start": int,
-        "end": int,
-        "quote": str,
-        "extractor": str,
+        **dict.fromkeys(("source_sha256", "text_sha256"), DIGEST),
+        **dict.fromkeys(("start", "end"), int),
+        **dict.fromkeys(("quote", "extractor"), str),
     },
     "statement": {
         "subject": str,
         "dimension": DIMENSION,
-        "value": {
-            "kind": OneOf(("entity", "class", "text", "number", "quantity", "date")),
-            "value": str,
-        },
+        "value": {"kind": OneOf(VALUE_KINDS), "value": str},
         "polarity": OneOf(("affirmed", "denied")),
         "validity": {"start": DAY, "end": DAY},
         "evidence": ["evidence"],
@@ -225,11 +219,7 @@ SHAPES: dict[str, Any] = {
         "id": REQUIREMENT,
         "atom": str,
         "code": OneOf(CODES, "OPEN_MISMATCH"),
-        "rule": str,
-        "query": str,
-        "expected": str,
-        "entity_test": str,
-        "detail": str,
+        **dict.fromkeys(("rule", "query", "expected", "entity_test", "detail"), str),
         "rejected": [str],
         "conflicting": [STATEMENT],
     },
@@ -240,6 +230,7 @@ SHAPES: dict[str, Any] = {
 
 
 Check = Callable[[Any], None]
+_NAMES = {str: "a text", bool: "true or false", int: "an integer"}
 
 
 def check_shape(value: object, shape: Any) -> None:
@@ -257,42 +248,39 @@ def _compiled(shape: Any) -> Check:
     match shape:
         case str():
             return lambda value: _named(shape)(value)  # shapes may hold each other
-        case type() | re.Pattern() | OneOf():
-            return _leaf(shape)
+        case type():
+            return _leaf(lambda value: type(value) is shape, _NAMES[shape])
+        case re.Pattern():
+            holds = shape.fullmatch
+            return _leaf(lambda value: type(value) is str and holds(value), shape.pattern)
+        case OneOf():
+            return _leaf(shape.values.__contains__, f"one of {shape.values}", shape.rejection)
         case (item, None):
             check = _compiled(item)
             return lambda value: None if value is None else check(value)
         case tuple():
             return _alternatives([SHAPES[s] if isinstance(s, str) else s for s in shape])
         case [item]:
-            return _collection(list, "a list", enumerate, _compiled(item), None)
-    first = next(iter(shape))
-    if first == "*" or isinstance(first, re.Pattern):
-        key = _compiled(str if first == "*" else first)
-        return _collection(dict, "an object", dict.items, _compiled(shape[first]), key)
+            return _collection(list, enumerate, _compiled(item), None)
+        case {"*": item}:
+            return _collection(dict, dict.items, _compiled(item), None)
+    key, item = next(iter(shape.items()))
+    if isinstance(key, re.Pattern):
+        return _collection(dict, dict.items, _compiled(item), _compiled(key))
     return _object(shape)
 
 
-def _leaf(shape: Any) -> Check:
-    names = {str: "a text", bool: "true or false", int: "an integer"}
-
+def _leaf(holds: Callable[[Any], object], expected: str, rejection: str = "STRUCTURE") -> Check:
     def check(value: Any) -> None:
-        if isinstance(shape, type):
-            if type(value) is not shape:
-                reject("STRUCTURE", "", f"expected {names[shape]}")
-        elif isinstance(shape, re.Pattern):
-            if type(value) is not str or not shape.fullmatch(value):
-                reject("STRUCTURE", "", f"expected {shape.pattern}, found {value!r:.80}")
-        elif value not in shape.values:
-            reject(shape.rejection, "", f"{value!r:.80} is none of {shape.values}")
+        if not holds(value):
+            reject(rejection, f"expected {expected}, found {value!r:.80}")
 
     return check
 
 
-def _collection(kind: type, name: str, pairs: Any, item: Check, key: Check | None) -> Check:
+def _collection(kind: type, pairs: Any, item: Check, key: Check | None) -> Check:
     def check(value: Any) -> None:
-        if type(value) is not kind:
-            reject("STRUCTURE", "", f"expected {name}")
+        require(type(value) is kind, "STRUCTURE", f"expected a {kind.__name__}")
         at: object = ""
         try:
             for at, part in pairs(value):
@@ -310,13 +298,12 @@ def _object(shape: Json) -> Check:
     required = shape.keys() & fields.keys()
 
     def check(value: Any) -> None:
-        if type(value) is not dict:
-            reject("STRUCTURE", "", "expected an object")
+        require(type(value) is dict, "STRUCTURE", "expected an object")
         if value.keys() != fields.keys():
             for key in sorted(value.keys() - fields.keys()):
-                reject("UNKNOWN_FIELD", key, f"{key!r} is no field here")
+                reject("UNKNOWN_FIELD", f"{key!r} is no field here")
             missing = ", ".join(sorted(required - value.keys()))
-            require(not missing, "STRUCTURE", "", f"missing: {missing}")
+            require(not missing, "STRUCTURE", f"missing: {missing}")
         key = ""
         try:
             for key, part in value.items():

@@ -6,31 +6,33 @@ A tree is what certificates hold: `{"head": atom, "body": [literal]}`, where an 
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from .arithmetic import Tree
-from .values import constant, write_number, write_text, write_value
+from .values import constant, write_text, write_value
 
-TOKEN = re.compile(
-    r"""(?P<space>[ \t\f\n]+)
-    |(?P<metadata>%![^\n]*)
-    |(?P<block>%\*)
-    |(?P<comment>%[^\n]*)
-    |(?P<string>"(?:[^"\\\n]|\\.)*")
+_OPAQUE = re.compile(r'"(?:[^"\\\n]|\\.)*"|%\*|%[^\n]*', re.DOTALL)
+_BLOCK_EDGE = re.compile(r"%\*|\*%")
+_TOKEN = re.compile(
+    r"""[ \t\f\n]*(?:
+    (?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<number>[0-9]+)
     |(?P<variable>_*[A-Z][A-Za-z0-9_]*)
     |(?P<name>_*[a-z][A-Za-z0-9_]*)
     |(?P<anonymous>_[0-9]*)
     |(?P<at>@[a-z][A-Za-z0-9_]*)
-    |(?P<hash>\#(?:count|sum|min|max|inf|sup)\b)
-    |(?P<sign>:-|<=|>=|!=|==|[<>=+\-*/(){}:;,.])
+    |(?P<aggregate>\#(?:count|sum|min|max)\b)
+    |(?P<bound>\#(?:inf|sup)\b)
+    |(?P<relation><=|>=|!=|==|[<>=])
+    |(?P<sign>:-|[+\-*/(){}:;,.])
+    |(?P<end>\Z))
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_BLOCK_EDGE = re.compile(r"%\*|\*%")
-_RELATIONS = frozenset(("<=", ">=", "!=", "==", "<", ">", "="))
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _DEEPEST = 60
@@ -45,7 +47,24 @@ class Unreadable(Exception):
         self.position = position
 
 
-def block_end(text: str, start: int) -> int:
+def without_comments(text: str) -> tuple[str, list[tuple[int, str]]]:
+    """Write blanks over comments, so that places stay; gives `%!` lines with their places, too."""
+    pieces, metadata, position, found = list[str](), list[tuple[int, str]](), 0, None
+    if "%" in text:
+        found = _OPAQUE.search(text)
+    while found is not None:
+        (start, end), token = found.span(), found[0]
+        if token == "%*":
+            end = _block_end(text, start)
+        elif token.startswith("%!"):
+            metadata.append((start, token[2:]))
+        is_comment = token[0] == "%"
+        pieces += [text[position:start], " " * (end - start) if is_comment else token]
+        position, found = end, _OPAQUE.search(text, end)
+    return "".join([*pieces, text[position:]]), metadata
+
+
+def _block_end(text: str, start: int) -> int:
     """Give the end of a block comment; they nest."""
     depth = 0
     for edge in _BLOCK_EDGE.finditer(text, start):
@@ -56,42 +75,35 @@ def block_end(text: str, start: int) -> int:
 
 
 class Reader:
-    """Reads one atom or statement after the other; the current token is `kind` and `token`.
+    """Reads one atom or statement after the other from a text without comments.
 
-    `metadata` collects `%!` lines with their positions. Only in goals may `_1` be a variable.
+    The current token is `kind` and `token`. Only in goals may `_1` be a variable.
     """
 
     def __init__(self, text: str, position: int = 0, *, is_goal: bool = False) -> None:
         self.text, self.position, self.is_goal = text, position, is_goal
         self.kind = self.token = ""
         self.start = self.end = self.depth = 0
-        self.metadata: list[tuple[int, str]] = []
         self.advance()
 
     def advance(self) -> str:
-        """Go to the next token, past comments; gives the token it leaves."""
+        """Go to the next token; gives the token it leaves."""
         left, self.end = self.token, self.position
-        while self.position < len(self.text):
-            match = TOKEN.match(self.text, self.position)
-            if match is None:
-                raise Unreadable(f"unexpected {self.text[self.position]!r}", self.position)
-            self.kind, self.token, self.start = str(match.lastgroup), match[0], match.start()
-            self.position = match.end()
-            if self.kind == "block":
-                self.position = block_end(self.text, self.start)
-            elif self.kind == "metadata":
-                self.metadata.append((self.start, self.token[2:]))
-            elif self.kind not in ("space", "comment"):
-                return left
-        self.kind, self.token, self.start = "end", "", self.position
+        found = _TOKEN.match(self.text, self.position)
+        if found is None:
+            rest = self.text[self.position :].lstrip(" \t\f\n")
+            raise Unreadable(f"unexpected {rest[0]!r}", len(self.text) - len(rest))
+        self.kind = str(found.lastgroup)
+        self.token, self.start, self.position = (
+            found[self.kind],
+            found.start(self.kind),
+            found.end(),
+        )
         return left
 
     def accept(self, *signs: str) -> bool:
         """Take a sign if one of these comes next."""
-        found = self.kind == "sign" and self.token in signs
-        if found:
-            self.advance()
-        return found
+        return self.token in signs and bool(self.advance())
 
     def expect(self, sign: str) -> None:
         """Take a sign that must come next."""
@@ -110,33 +122,34 @@ class Reader:
         head = self.atom()
         body = self.many(self.literal, ",", ";") if self.accept(":-") else []
         self.expect(".")
-        name_anonymous(head, *body)
-        return {"head": head, "body": body}
+        tree = {"head": head, "body": body}
+        name_anonymous(tree, itertools.count(1))
+        return tree
 
     def literal(self) -> Tree:
         """Read a body literal."""
-        if self.kind == "name" and self.token == "not":
-            self.advance()
+        if self.accept("not"):
             return {"absent": self.atom()}
-        if self._at_aggregate():
+        if self.kind == "aggregate":
             inner = self.aggregate()
             sign = self.relation()
+            sign, result = _FLIPPED.get(sign, sign), self.expression()
+        else:
             result = self.expression()
-            return {"aggregate": {"operator": _FLIPPED.get(sign, sign), "result": result, **inner}}
-        left = self.expression()
-        if self.kind != "sign" or self.token not in _RELATIONS:
-            return {"positive": self.as_atom(left)}
-        sign = self.relation()
-        if self._at_aggregate():
-            return {"aggregate": {"operator": sign, "result": left, **self.aggregate()}}
-        return {"comparison": {"operator": sign, "left": left, "right": self.expression()}}
-
-    def _at_aggregate(self) -> bool:
-        return self.kind == "hash" and self.token not in ("#inf", "#sup")
+            if self.kind != "relation":
+                return {"positive": self.as_atom(result)}
+            sign = self.relation()
+            if self.kind != "aggregate":
+                sides = {"left": result, "right": self.expression()}
+                return {"comparison": {"operator": sign, **sides}}
+            inner = self.aggregate()
+        # In this order `name_anonymous` comes by: conditions, result, terms.
+        first = {"conditions": inner["conditions"], "result": result}
+        return {"aggregate": {**first, **inner, "operator": sign}}
 
     def relation(self) -> str:
         """Read a comparison sign; `==` is `=`."""
-        if self.kind != "sign" or self.token not in _RELATIONS:
+        if self.kind != "relation":
             raise Unreadable(f"found {self.token!r}, expected a comparison", self.start)
         sign = self.advance()
         return "=" if sign == "==" else sign
@@ -150,18 +163,16 @@ class Reader:
         if any("aggregate" in item for item in conditions):
             raise Unreadable("an aggregate stands within another", self.start)
         self.expect("}")
-        return {"function": function, "terms": terms, "conditions": conditions}
+        return {"conditions": conditions, "terms": terms, "function": function}
 
-    def expression(self, level: int = 1) -> Tree:
-        """Read sums (level 1) of products (level 2) of primaries with their minus signs."""
-        if level == 3:
-            return self.unary()
+    def expression(self, least: int = 1) -> Tree:
+        """Read what signs of a level or of a closer one join, from left to right."""
         self.depth += 1
         if self.depth > 2 * _DEEPEST:
             raise Unreadable("an expression is nested too deep", self.start)
-        left = self.expression(level + 1)
-        while self.kind == "sign" and _LEVELS.get(self.token) == level:
-            sign = self.advance()
+        left = self.unary()
+        while _LEVELS.get(self.token, 0) >= least:
+            level, sign = _LEVELS[self.token], self.advance()
             left = {"operation": sign, "arguments": [left, self.expression(level + 1)]}
         self.depth -= 1
         return left
@@ -175,12 +186,11 @@ class Reader:
             raise Unreadable("too many minus signs", self.start)
         tree = self.primary()
         for _ in range(signs):
-            if "number" in tree:
-                number = tree["number"]
-                number = number[1:] if number[0] == "-" else f"-{number}"
-                tree = {"number": "0" if number == "-0" else number}
-            else:
+            number = tree.get("number")
+            if number is None:
                 tree = {"operation": "-", "arguments": [tree]}
+            elif number != "0":
+                tree = {"number": number[1:] if number[0] == "-" else f"-{number}"}
         return tree
 
     def primary(self) -> Tree:
@@ -195,21 +205,10 @@ class Reader:
                 return {"variable": token}
             case "anonymous" if token == "_" or self.is_goal:
                 return {"variable": "" if token == "_" else f"_{token}"}
-            case "hash":
+            case "bound":
                 return {"symbol": token}
             case "at":
-                self.expect("(")
-                if self.kind != "string":
-                    raise Unreadable(f"{token} needs a text", self.start)
-                inner = self.string(self.advance(), start)
-                self.expect(")")
-                try:
-                    value = constant(token[1:], inner)
-                except ValueError as error:
-                    raise Unreadable(str(error), start) from None
-                if value[0] == "number":
-                    return {"number": write_number(value[1])}
-                return {value[0]: write_value(value)[len(value[0]) + 3 : -2]}
+                return self.constant(token[1:], start)
             case "name":
                 if not self.accept("("):
                     return {"symbol": token}
@@ -221,6 +220,23 @@ class Reader:
                 self.expect(")")
                 return tree
         raise Unreadable(f"unexpected {token!r}" if token else "the text ends too early", start)
+
+    def constant(self, name: str, start: int) -> Tree:
+        """Read what follows `@decimal`, `@date` or `@quantity`."""
+        self.expect("(")
+        if self.kind != "string":
+            raise Unreadable(f"@{name} needs a text", self.start)
+        inner = self.string(self.advance(), start)
+        self.expect(")")
+        try:
+            value = constant(name, inner)
+        except ValueError as error:
+            raise Unreadable(str(error), start) from None
+        written = write_value(value)
+        if written[0] != "@":
+            return {"number": written}
+        kind, _, inner = written[1:-2].partition('("')
+        return {"number" if kind == "decimal" else kind: inner}
 
     @staticmethod
     def string(token: str, start: int) -> str:
@@ -241,28 +257,24 @@ class Reader:
             tree = tree["arguments"][0]
         name = str(tree.get("symbol", tree.get("operation", "")))
         arguments = tree.get("arguments", [])
-        if not re.match(r"_*[a-z]|#", name):
+        if not re.match(r"_*[a-z]", name):
             raise Unreadable("expected an atom", self.start)
         if any("operation" in argument for argument in arguments):
             raise Unreadable("an atom holds terms, not expressions", self.start)
         return {"predicate": name, "negated": negated, "arguments": arguments}
 
 
-def name_anonymous(*trees: Tree) -> None:
-    """Name each `_` of a clause `_1`, `_2`, ...; conditions of an aggregate come first."""
-    waiting, number = list(trees[::-1]), 0
+def name_anonymous(tree: Any, numbers: Iterator[int]) -> None:
+    """Name each `_` below `_1`, `_2`, ..., in the order in which the reader lays trees out."""
+    waiting = [tree]
     while waiting:
-        tree = waiting.pop()
-        if tree.get("variable") == "":
-            number += 1
-            tree["variable"] = f"_{number}"
-            continue
-        inner = tree.get("aggregate") or tree.get("comparison") or tree
-        inner = inner.get("positive") or inner.get("absent") or inner
-        parts = inner.get("terms", []), inner.get("conditions", []), inner.get("arguments", [])
-        single = [inner[key] for key in ("left", "right") if key in inner]
-        result = [inner["result"]] if "result" in inner else []
-        waiting += [*parts[1], *result, *parts[0], *single, *parts[2]][::-1]
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if part.get("variable") == "":
+                part["variable"] = f"_{next(numbers)}"
+            part = [*part.values()]
+        if isinstance(part, list):
+            waiting += reversed(part)
 
 
 # ---------------------------------------------------------------- writing

@@ -6,19 +6,19 @@ from .calls import Call
 from .case import Case
 from .format import reject, require
 from .rules import DECLARATIONS, Arguments, agrees, write_call
-from .sources import FACTS_DECODER, TABLE_TYPES, Table, is_named
+from .sources import FACTS_DECODER, TABLE_ENDINGS, TABLE_TYPES, Table, is_named
 from .values import write_text
 from .witness import Witness
 
-_COMPUTED = {"valid_on/1": "request", "stated_in/2": "provenance", "same_name/2": "identity"}
+_COMPUTED = {"request": "valid_on/1", "provenance": "stated_in/2", "identity": "same_name/2"}
 
 
 def check_lookup(case: Case, witness: Witness, lookup: Call) -> None:
     """Hold the answers of a lookup against what it is said to rest on."""
-    rows = lookup.rows
+    rows, case.where = lookup.rows, lookup.where
     expected: set[Arguments] | None = None
-    if lookup.basis in _COMPUTED.values() and _COMPUTED.get(lookup.sign) != lookup.basis:
-        reject("LOOKUP_MISMATCH", lookup.where, f"{lookup.sign} is not computed")
+    is_computed = _COMPUTED.get(lookup.basis, lookup.sign) == lookup.sign
+    require(is_computed, "LOOKUP_MISMATCH", f"{lookup.sign} is not computed")
     match lookup.basis:
         case "facts":
             expected = _facts(case, lookup)
@@ -37,22 +37,24 @@ def check_lookup(case: Case, witness: Witness, lookup: Call) -> None:
             case.trust(f"that dimensions declare of {lookup.sign} what the lookup shows")
         case "declared":
             closed = witness.is_closed(lookup.sign)
-            require(closed, "NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
+            require(closed, "NOT_CLOSED", f"{lookup.sign} is not closed")
             _check_table_at_hand(case, lookup)
+        case "absent":
+            _check_absent(case, lookup)
         case "knowledge":
             case.trust("that lookups show all statements of the revision in the receipt")
     if expected is not None:
         expected = {row for row in expected if agrees(lookup.pattern, row)}
         has_rules = lookup.basis == "facts" and lookup.sign in case.by_head
         same = expected <= rows if has_rules else expected == rows
-        require(same, "LOOKUP_MISMATCH", lookup.where, f"the {lookup.basis} give other rows")
+        require(same, "LOOKUP_MISMATCH", f"the {lookup.basis} give other rows")
 
 
 def _facts(case: Case, lookup: Call) -> set[Arguments] | None:
     """Read the facts files of the request again; None where they are not at hand."""
     sources = case.certificate["sources"]
     files = sorted(name for name in sources if sources[name]["decoder"] == FACTS_DECODER)
-    require(files, "LOOKUP_MISMATCH", lookup.where, "no facts file is among the sources")
+    require(files, "LOOKUP_MISMATCH", "no facts file is among the sources")
     for name in files:
         case.use("sources", name)
     shown = ", ".join(sorted(sources[name]["title"] for name in files))
@@ -61,7 +63,7 @@ def _facts(case: Case, lookup: Call) -> set[Arguments] | None:
         return None
     assumed = (case.ground(text, "assumptions") for text in case.certificate["assumptions"])
     found = {row for sign, row in assumed if sign == lookup.sign}
-    for file in case.facts_files().values():
+    for file in case.facts_files.values():
         found.update(file.rows.matching(lookup.sign, lookup.pattern))
     return found
 
@@ -76,10 +78,10 @@ def _check_table(case: Case, lookup: Call) -> None:
         if record["media_type"] in TABLE_TYPES
         and any(is_named(record["title"], label) for label in labels)
     }
-    require(tables, "LOOKUP_MISMATCH", lookup.where, "the table is not among the sources")
+    require(tables, "LOOKUP_MISMATCH", "the table is not among the sources")
     for label in labels & (case.texts.tables.keys() if case.texts else set()):
         same = case.texts is not None and case.texts.tables[label][0] in tables
-        require(same, "LOOKUP_MISMATCH", lookup.where, f"the table {label} is another file")
+        require(same, "LOOKUP_MISMATCH", f"the table {label} is another file")
     case.trust(f"that {', '.join(sorted(labels))} is all there is, as declared")
     for name in tables:
         case.use("sources", name)
@@ -88,7 +90,26 @@ def _check_table(case: Case, lookup: Call) -> None:
         text = case.texts.text(name, sources[name])
         table = case.texts.table(text, sources[name]["media_type"])
         if not _is_quoted(case, lookup, table, name):
-            reject("LOOKUP_MISMATCH", lookup.where, "the table has other rows")
+            reject("LOOKUP_MISMATCH", "the table has other rows")
+
+
+def _check_absent(case: Case, lookup: Call) -> None:
+    """A table that a policy declares complete is not there: nothing at hand is that table."""
+    labels = {p.closed[lookup.sign] for p in case.policies if lookup.sign in p.closed}
+    named = labels and all(label.endswith(TABLE_ENDINGS) for label in labels)
+    require(named, "LOOKUP_MISMATCH", f"no table is declared for {lookup.sign}")
+    sources = case.certificate["sources"].values()
+    if any(record["decoder"] == FACTS_DECODER for record in sources):
+        reject("LOOKUP_MISMATCH", "the facts of the request stand for the table")
+    for label in sorted(labels):
+        cited = any(
+            record["media_type"] in TABLE_TYPES and is_named(record["title"], label)
+            for record in sources
+        )
+        at_hand = case.texts is not None and label in case.texts.tables
+        present = cited or at_hand
+        require(not present, "LOOKUP_MISMATCH", f"{label} is there, not absent")
+        case.trust(f"that {label}, declared complete for {lookup.sign}, was not there")
 
 
 def _check_table_at_hand(case: Case, lookup: Call) -> None:
@@ -107,7 +128,7 @@ def _check_table_at_hand(case: Case, lookup: Call) -> None:
             note = f"the columns of {label} are mapped, and it was not read again"
             continue
         same = _is_quoted(case, lookup, table, source)
-        require(same, "LOOKUP_MISMATCH", lookup.where, f"{label} has other rows")
+        require(same, "LOOKUP_MISMATCH", f"{label} has other rows")
         note = f"{label} was read again"
     case.trust(f"that the rows of {lookup.sign} are all there are, as declared: {note}")
 

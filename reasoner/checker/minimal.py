@@ -8,14 +8,12 @@ only follow what the alternatives of each step share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
-from .arithmetic import same_name
 from .case import Case
-from .format import Rejected, reject
-from .rules import Arguments, Bindings, Ground, Planned, arguments, complement
-from .values import FALSE, compare, value_of
-from .walk import Answers, Outcomes, Rows, Task, walk
+from .format import Rejected, require
+from .rules import Arguments, Bindings, Ground, Planned, arguments
+from .walk import Answers, Outcomes, Rows, Task, reached, walk
 from .witness import Witness, tasks_of
 
 _MOST_WORK = 5_000_000
@@ -23,29 +21,18 @@ _MOST_WORK = 5_000_000
 
 def check_minimality(case: Case, witness: Witness) -> None:
     """Show for each answer that without any one of its leaves it would not follow."""
-    steps, answers = case.certificate["steps"], case.certificate["answers"]
-    is_cut = False
+    answers = case.certificate["answers"]
+    is_cut, case.where = False, "answers"
     for answer in answers:
-        needed, leaves = {answer["step"]}, dict[str, list[Ground]]()
-        proved: dict[str, bool] = {}
-        for step in reversed(steps[: int(answer["step"][1:])]):  # premises come before
-            if step["id"] not in needed:
-                continue
-            needed.update(step["premises"])
-            if step["id"] not in case.atoms:
-                continue
-            conclusion, is_leaf = step["conclusion"], "rule" not in step
-            proved[conclusion] = is_leaf
-            if is_leaf:
-                unit = step["statement"] if step["kind"] == "stated" else conclusion
-                leaves.setdefault(unit, []).append(case.ground(conclusion, "steps"))
-        if not any(policy.precedence for policy in case.policies):
-            _check_uncontested(case, proved.items())
-        goal = case.ground(answer["atom"], "answers")
-        search = Derivation(case, witness, leaves, 200_000 + 40 * len(steps))
+        leaves = dict[str, list[Ground]]()
+        for step in case.proof_of(answer):
+            if "rule" not in step and step["id"] in case.atoms:
+                unit = step["statement"] if step["kind"] == "stated" else step["conclusion"]
+                leaves.setdefault(unit, []).append(case.ground(step["conclusion"]))
+        goal = case.ground(answer["atom"])
+        search = Derivation(case, witness, leaves, 200_000 + 40 * len(case.certificate["steps"]))
         spare = search.spare_leaf(goal)
-        if spare is not None:
-            reject("NOT_MINIMAL", "answers", f"{answer['atom']} follows without {spare} as well")
+        require(spare is None, "NOT_MINIMAL", f"{answer['atom']} follows without {spare} as well")
         is_cut = is_cut or search.is_cut
     if is_cut:
         case.not_given.append("minimality: its check was cut, the proof is too large")
@@ -53,68 +40,20 @@ def check_minimality(case: Case, witness: Witness) -> None:
         case.checked.append("each answer needs every leaf of its proof")
 
 
-def _check_uncontested(case: Case, atoms: Iterable[tuple[str, bool]]) -> None:
-    """Reject a proof with an atom that facts files, which are at hand, contradict."""
-    files = [file.rows for file in case.facts_files().values()]
-    denied = {complement(sign) for rows in files for sign in rows.by_sign}
-    functional = {f"{name}/2" for policy in case.policies for name in policy.functional}
-
-    def matching(sign: str, call: Arguments) -> list[Arguments]:
-        return [row for rows in files for row in rows.matching(sign, call)]
-
-    for atom, is_leaf in atoms:
-        sign, row = case.ground(atom, "steps")
-        if sign in denied and matching(complement(sign), row):
-            reject("VERDICT_MISMATCH", "answers", f"a fact denies {atom}, which the proof uses")
-        for other in matching(sign, (row[0], None)) if is_leaf and sign in functional else ():
-            values = value_of(str(row[1])), value_of(str(other[1]))
-            if same_name(*values):
-                continue
-            if compare("=", *values) == FALSE and _told_apart(files, row[1], other[1]):
-                reject("VERDICT_MISMATCH", "answers", f"{sign} has two values beside {atom}")
-
-
-def _told_apart(files: Sequence[Rows], left: str | None, right: str | None) -> bool:
-    """Whether the facts files at hand let two values of one dimension exclude each other."""
-    names, broader, narrower = (dict[str | None, set[str | None]]() for _ in range(3))
-    for rows in files:
-        for one, other in rows.of("same_as/2"):
-            names.setdefault(one, set()).add(other)
-            names.setdefault(other, set()).add(one)
-        for low, high in rows.of("subclass_of/2"):
-            broader.setdefault(low, set()).add(high)
-            narrower.setdefault(high, set()).add(low)
-    if right in _reached(left, names) or _reached(left, narrower) & _reached(right, narrower):
-        return False
-    if any(value in broader or value in narrower for value in (left, right)):
-        return bool(_reached(left, broader) & _reached(right, broader))
-    return True
-
-
-def _reached(start: str | None, steps: Mapping[str | None, set[str | None]]) -> set[str | None]:
-    found, waiting = {start}, [start]
-    while waiting:
-        fresh = steps.get(waiting.pop(), set()) - found
-        found |= fresh
-        waiting += fresh
-    return found
-
-
 class Derivation:
     """What follows from the leaves of one answer under all rules, and which leaf is spare."""
 
     def __init__(
-        self, case: Case, witness: Witness, leaves: Mapping[str, Sequence[Ground]], budget: int
+        self, case: Case, witness: Witness, leaves: dict[str, list[Ground]], budget: int
     ) -> None:
         self.case, self.witness, self.leaves, self.budget = case, witness, leaves, budget
         self.is_cut = False
         self.given: dict[Ground, list[str]] = {}
+        self.facts, self.answers = Rows(), dict[Ground, dict[Arguments, None]]()
         for unit, atoms in leaves.items():
             for atom in atoms:
                 self.given.setdefault(atom, []).append(unit)
-        self.facts, self.answers = Rows(), dict[Ground, dict[Arguments, None]]()
-        for sign, row in self.given:
-            self.facts.add(sign, row)
+                self.facts.add(*atom)
         self.waiting: dict[Ground, list[Task]] = {}
         self.tasks: list[Task] = []
         self.instances: dict[Ground, dict[tuple[Ground, ...], None]] = {}
@@ -172,18 +111,17 @@ class Derivation:
 
     def _forced(self, goal: Ground) -> set[str]:
         """Leaves that every derivation of the goal uses: what each step's alternatives share."""
-        forced: set[str] = set()
-        seen, waiting = {goal}, [goal]
-        for atom in waiting:  # grows meanwhile
-            ways: list[Iterable[Ground | str]] = [*self.instances.get(atom, ())]
-            ways += [(unit,) for unit in self.given.get(atom, ())]
-            for item in set(ways[0]).intersection(*ways[1:]) if ways else ():
-                if isinstance(item, str):
-                    forced.add(item)
-                elif item not in seen:
-                    seen.add(item)
-                    waiting.append(item)
-        return forced
+
+        def shared(item: Ground | str) -> Iterable[Ground | str]:
+            """Give what all ways to derive an atom have in common; leaves are texts."""
+            if isinstance(item, str):
+                return ()
+            ways: list[Iterable[Ground | str]] = [*self.instances.get(item, ())]
+            ways += [(unit,) for unit in self.given.get(item, ())]
+            return set(ways[0]).intersection(*ways[1:]) if ways else ()
+
+        start: list[Ground | str] = [goal]
+        return {item for item in reached(start, shared) if isinstance(item, str)}
 
     def _follows(self, goal: Ground, without: str) -> bool:
         """Whether the goal is in the closure of the other leaves."""

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from .arithmetic import Tree
-from .language import TOKEN, Reader, Unreadable, block_end, write
-from .rules import IDENTITY, VALUE_RULES, Rule
+from .language import Reader, Unreadable, without_comments, write
+from .rules import IDENTITY, NEVER_RENAMED, PRELUDE_HEADS, VALUE_RULES, Rule
+
+Metadata = dict[str, str | None]
+"""Values by their keys; None for what is not one plain or quoted scalar."""
 
 
 @dataclass(frozen=True)
@@ -33,86 +36,79 @@ class PolicyText:
 _DECLARATIONS = ("closed", "functional", "disjoint", "precedence", "applies_under")
 _CAPITALISED = re.compile(r"\b[A-Z]\w*")
 _METADATA = re.compile(r"\s*([a-z]+)\s*:(?:\s+(.*))?\Z")
+_QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _LINE_END = re.compile(r"[ \t\f]*\n\s*")
 
 
-def read_metadata(lines: Sequence[str]) -> dict[str, str | None]:
-    """Read `key: value` lines; a value that is not one plain or quoted scalar gives None."""
-    values: dict[str, str | None] = {}
+def _blocks(text: str, lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, Metadata]]:
+    """Yield the blocks of `%!` lines that follow each other, each with the place of its end."""
+    block = list[str]()
+    for (start, line), (following, _) in itertools.pairwise([*lines, (len(text), "")]):
+        block.append(line)
+        if text[start:following].strip(" \t\f") != "\n" or following == len(text):
+            yield start, _values(block)
+            block = []
+
+
+def _values(lines: Sequence[str]) -> Metadata:
+    """Read `key: value` lines."""
+    values: Metadata = {}
     last = ""
     for line in lines:
         found = _METADATA.match(line)
-        if found is None:
-            if last and line.strip():
-                values[last] = None  # continued over several lines: left to the reader
-            continue
-        last, value = found[1], (found[2] or "").strip()
-        values[last] = None
-        if value[:1] == '"':
-            try:
-                values[last] = str(json.loads(value)).strip()
-            except ValueError:
-                continue
-        elif value[:1] == "'":
-            if re.fullmatch(r"'((?:[^']|'')*)'", value):
-                values[last] = value[1:-1].replace("''", "'").strip()
-        elif value[:1] not in ("|", ">", "&", "*", "!", "[", "{", "") and " #" not in value:
-            values[last] = value
+        if found is not None:
+            last = found[1]
+            values[last] = _scalar((found[2] or "").strip())
+        elif last and line.strip():
+            values[last] = None  # continued over several lines: left to the reader
     return values
 
 
-def _own_text(text: str, start: int, end: int) -> str:
-    """Give the text of a statement on one line, without comments."""
-    pieces, position = list[str](), start
-    while position < end:
-        found = TOKEN.match(text, position)
-        assert found is not None, "it was read before"
-        stop = block_end(text, position) if found.lastgroup == "block" else found.end()
-        blank = found.lastgroup in ("block", "comment", "metadata")
-        pieces.append(" " * (stop - position) if blank else text[position:stop])
-        position = stop
-    return _LINE_END.sub(" ", "".join(pieces))
+def _scalar(text: str) -> str | None:
+    """Read one plain or quoted scalar."""
+    if text[:1] == '"':
+        try:
+            return str(json.loads(text)).strip()
+        except ValueError:
+            return None
+    if text[:1] == "'":
+        return text[1:-1].replace("''", "'").strip() if _QUOTED.fullmatch(text) else None
+    is_plain = text[:1] not in ("|", ">", "&", "*", "!", "[", "{", "") and " #" not in text
+    return text if is_plain else None
 
 
 @functools.lru_cache(maxsize=64)
 def read_policy(text: str) -> PolicyText:
     """Read a whole policy text; raises Unreadable, or KeyError and its like for odd declarations.
 
-    Lines of metadata that follow each other are one block: of the policy, or of the next rule.
+    A block of metadata is that of the policy, or of the next rule.
     """
-    reader = Reader(text)
-    rules, taken = list[Rule](), 0
-    header: dict[str, str | None] = {}
+    shown, lines = without_comments(text)
+    reader, blocks = Reader(shown), [*_blocks(shown, lines)]
+    rules, header, taken = list[Rule](), Metadata(), 0
     policy = PolicyText("", "", "", {})
     while True:
-        blocks = list[list[tuple[int, str]]]()
-        for line in reader.metadata[taken:]:
-            if blocks and text.count("\n", blocks[-1][-1][0], line[0]) == 1:
-                blocks[-1].append(line)
-            else:
-                blocks.append([line])
-        taken, own = len(reader.metadata), dict[str, str | None]()
-        for block in blocks:
-            values = read_metadata([line for _, line in block])
+        own = Metadata()
+        while taken < len(blocks) and blocks[taken][0] < reader.start:
+            values = blocks[taken][1]
             header, own = (values, own) if "policy" in values else (header, values)
+            taken += 1
         if reader.kind == "end":
             break
         start, name = reader.start, reader.token
-        if reader.kind == "name" and name in _DECLARATIONS:
+        if name in _DECLARATIONS:
             _declare(policy, name, reader.expression())
             reader.expect(".")
             continue
         tree = reader.statement()
-        rule_text = _own_text(text, start, reader.end)
-        rules.append(
-            Rule(own.get("rule") or "", tree, rule_text, own.get("cite", ""), own.get("says", ""))
-        )
+        stated = own.get("rule") or "", tree, _LINE_END.sub(" ", shown[start : reader.end])
+        rules.append(Rule(*stated, own.get("cite", ""), own.get("says", "")))
     for rule in name_rules([_gated(rule, policy.gates) for rule in rules]):
         policy.rules[rule.id] = rule
         policy.uses.setdefault(rule.sign, set()).update(*(item.signs() for item in rule.body))
     defaults = {"policy": "", "version": "0", "effective": "../.."}
-    stated = [header.get(key, value) or "" for key, value in defaults.items()]
-    return replace(policy, id=stated[0], version=stated[1], effective=stated[2])
+    names = [header.get(key, value) or "" for key, value in defaults.items()]
+    return replace(policy, id=names[0], version=names[1], effective=names[2])
 
 
 def _declare(policy: PolicyText, name: str, tree: Tree) -> None:
@@ -138,13 +134,15 @@ def _indicator(tree: Tree) -> str:
     return f"{sign}{symbol['symbol']}/{arity['number']}"
 
 
+def _label(tree: Tree) -> str:
+    return str(tree["text"] if "text" in tree else tree["symbol"])
+
+
 def _gated(rule: Rule, gates: Sequence[tuple[str, str, str]]) -> Rule:
     """Add the conditions of `applies_under(p/n, dimension, "Class")` to a rule for p/n."""
     taken = set(_CAPITALISED.findall(rule.text))
     added: list[Tree] = []
-    for sign, dimension, label in gates:
-        if sign != rule.sign:
-            continue
+    for _, dimension, label in (gate for gate in gates if gate[0] == rule.sign):
         stem = "".join(part[:1].upper() + part[1:] for part in dimension.split("_") if part)
         names = itertools.chain([stem], (f"{stem}{number}" for number in itertools.count(2)))
         value = {"variable": next(name for name in names if name not in taken)}
@@ -163,10 +161,6 @@ def _gated(rule: Rule, gates: Sequence[tuple[str, str, str]]) -> Rule:
     return Rule(rule.id, {**rule.tree, "body": [*body, *added]}, text, rule.cite, rule.says)
 
 
-def _label(tree: Tree) -> str:
-    return str(tree["text"] if "text" in tree else tree["symbol"])
-
-
 def name_rules(rules: Sequence[Rule]) -> Iterator[Rule]:
     """Yield rules with their ids; one without is `PREDICATE.N`."""
     taken = [rule.id for rule in rules if rule.id]
@@ -180,6 +174,9 @@ def name_rules(rules: Sequence[Rule]) -> Iterator[Rule]:
             name = f"{predicate}.{ordinals[predicate]}"
             rule.id = "" if name in taken else name
         yield rule
+
+
+# ---------------------------------------------------------------- built in
 
 
 def identity_rule(sign: str) -> Rule:
@@ -201,3 +198,14 @@ def value_rule(name: str) -> Rule:
     text, says = (part.format(d=dimension) for part in VALUE_RULES[kind])
     tree = Reader(text).statement()
     return Rule(f"{kind}{dimension}/2", tree, text, "Proofweave prelude, meet", says)
+
+
+def built_in_rule(name: str) -> Rule | None:
+    """Give the built-in rule of a name; None where it names none."""
+    try:
+        if name.startswith(tuple(VALUE_RULES)):
+            return value_rule(name)
+        rule = identity_rule(name.removeprefix(IDENTITY)) if name.startswith(IDENTITY) else None
+    except (ValueError, Unreadable):
+        return None
+    return None if rule is None or rule.sign in PRELUDE_HEADS | NEVER_RENAMED else rule

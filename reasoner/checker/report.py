@@ -9,9 +9,10 @@ from pathlib import Path
 
 from .case import Case
 from .conclusion import check_use, check_verdict
-from .format import REJECTIONS, Rejected, check_shape, read_canonical
+from .format import REJECTIONS, Rejected, check_shape, read_canonical, require
 from .lookups import check_lookup
 from .minimal import check_minimality
+from .openness import check_open
 from .proof import check_quotes, check_statements, check_steps
 from .sources import Texts, read_folder
 from .validity import check_validity
@@ -45,20 +46,9 @@ class Report:
         return 0 if self.valid else REJECTIONS[self.rejection]
 
 
-def _examine(
-    data: bytes,
-    given: Texts | Path | None,
-    expect_policy: str | None,
-    expect_goal: str | None,
-    expect_day: str | None,
-    minimality: bool,
-) -> Report:
-    """Check everything, in the order of the sections."""
-    certificate = read_canonical(data)
-    check_shape(certificate, "certificate")
-    texts = read_folder(given, certificate["sources"]) if isinstance(given, Path) else given
-    case = Case(certificate, texts)
-    read_day(certificate["valid_on"])
+def _examine(case: Case, expect_policy: str | None, expect_goal: str | None) -> Witness:
+    """Check everything but minimality, in the order of the sections."""
+    read_day(case.certificate["valid_on"])
     case.check_policies(expect_policy)
     case.check_goal(expect_goal)
     case.check_retractions()
@@ -70,26 +60,10 @@ def _examine(
     for lookup in witness.lookups:
         check_lookup(case, witness, lookup)
     check_verdict(case, witness)
+    check_open(case, witness)
     check_validity(case)
     check_use(case, witness)
-    if minimality:
-        check_minimality(case, witness)
-    else:
-        case.not_given.append("minimality: it was left out on request")
-    if expect_day not in (None, certificate["valid_on"]):
-        message = f"it counts for {certificate['valid_on']}, expected {expect_day}"
-        raise Rejected("GOAL_MISMATCH", "valid_on", message)
-    return Report(
-        valid=True,
-        verdict=certificate["verdict"],
-        code=certificate["code"],
-        goal=certificate["goal"],
-        valid_on=certificate["valid_on"],
-        answers=tuple(answer["atom"] for answer in certificate["answers"]),
-        checked=tuple(case.checked),
-        trusted=tuple(case.trusted),
-        not_given=tuple(case.not_given),
-    )
+    return witness
 
 
 def verify_bytes(
@@ -105,22 +79,43 @@ def verify_bytes(
 
     Never raises for what a certificate holds: a rejection is in the report.
     """
-    given = Texts(sources) if isinstance(sources, Mapping) else sources
     pause = len(data) > _LARGE and gc.isenabled()
     if pause:  # a large certificate is many small objects and no cycles
         gc.disable()
+    case = Case({}, None)
     try:
-        return _examine(data, given, expect_policy, expect_goal, expect_day, minimality)
+        case.certificate = certificate = read_canonical(data)
+        check_shape(certificate, "certificate")
+        if isinstance(sources, Path):
+            case.texts = read_folder(sources, certificate["sources"])
+        else:
+            case.texts = Texts(sources) if isinstance(sources, Mapping) else sources
+        witness = _examine(case, expect_policy, expect_goal)
+        if minimality:
+            check_minimality(case, witness)
+        else:
+            case.not_given.append("minimality: it was left out on request")
+        day, case.where = certificate["valid_on"], "valid_on"
+        same = expect_day in (None, day)
+        require(same, "GOAL_MISMATCH", f"it counts for {day}, expected {expect_day}")
     except Rejected as found:
-        return Report(False, found.rejection, found.where, found.message)
+        return Report(False, found.rejection, found.where or case.where, found.message)
     except RecursionError:
         return Report(False, "MALFORMED", "", "something is nested too deep")
     except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError) as error:
         message = f"a field has the wrong type or form: {type(error).__name__} {error}"
-        return Report(False, "STRUCTURE", "", message)
+        return Report(False, "STRUCTURE", case.where, message)
     finally:
         if pause:
             gc.enable()
+    return Report(
+        valid=True,
+        **{name: certificate[name] for name in ("verdict", "code", "goal", "valid_on")},
+        answers=tuple(answer["atom"] for answer in certificate["answers"]),
+        checked=tuple(case.checked),
+        trusted=tuple(case.trusted),
+        not_given=tuple(case.not_given),
+    )
 
 
 def report_text(report: Report) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .arithmetic import Tree
-from .language import Reader, Unreadable, write
+from .format import reject
+from .language import Reader, Unreadable, name_anonymous, without_comments, write
 
 Bindings = dict[str, str]
 """Values of variables, as canonical terms."""
@@ -59,6 +61,8 @@ NEVER_RENAMED = frozenset(
         *("issued_on/2", "same_as/2", "subclass_of/2"),
     )
 )
+"""What is not carried over to other names of an entity."""
+_SIDES = ("left", "right", "result")
 ANONYMOUS = re.compile(r"_[0-9]+\Z")
 
 # ---------------------------------------------------------------- atoms
@@ -101,18 +105,24 @@ def agrees(pattern: Arguments, row: Arguments) -> bool:
     return all(item in (None, value) for item, value in zip(pattern, row, strict=True))
 
 
-def read_atom(text: str) -> tuple[str, Arguments, Tree]:
-    """Read an atom as signature, arguments and tree. Raises Unreadable."""
-    reader = Reader(text, is_goal=True)
-    tree = reader.atom()
-    names = iter(range(1, len(text)))
-    for item in tree["arguments"]:
-        if item.get("variable") == "":
-            item["variable"] = f"_{next(names)}"
-    reader.accept(".")
-    if reader.kind != "end":
-        raise Unreadable(f"unexpected {reader.token!r} after an atom", reader.start)
+def read_atom(text: str, rejection: str) -> tuple[str, Arguments, Tree]:
+    """Read an atom as signature, arguments and tree, or reject what is none."""
+    try:
+        reader = Reader(without_comments(text)[0], is_goal=True)
+        tree = reader.atom()
+        reader.accept(".")
+        if reader.kind != "end":
+            raise Unreadable(f"unexpected {reader.token!r} after an atom", reader.start)
+    except Unreadable as error:
+        reject(rejection, f"{text!r} is no atom: {error}")
+    name_anonymous(tree, itertools.count(1))
     return signature(tree), arguments(tree, {}), tree
+
+
+def written(tree: Tree) -> str:
+    """Write an atom with variables canonically: those without a name as `_`."""
+    names = [item.get("variable", "") for item in tree["arguments"]]
+    return write(tree, {name: "_" for name in names if ANONYMOUS.match(name)})
 
 
 def write_call(sign: str, call: Arguments) -> str:
@@ -137,12 +147,9 @@ def writer(tree: Tree) -> Callable[[Bindings], str]:
 
 def names_in(*trees: Tree) -> frozenset[str]:
     """Give the names of the variables of atoms or expressions."""
-    found: set[str] = set()
-    waiting = [*trees]
-    while waiting:
-        tree = waiting.pop()
-        if "variable" in tree:
-            found.add(tree["variable"])
+    found, waiting = set[str](), [*trees]
+    for tree in waiting:  # grows meanwhile
+        found.update([tree["variable"]] if "variable" in tree else ())
         waiting += tree.get("arguments", ())
     return frozenset(found)
 
@@ -151,35 +158,26 @@ class Literal:
     """A body literal made ready: its kind, its content as `tree`, its text under bindings.
 
     `names` are the variables it shares with its clause, `inside` those between the braces of an
-    aggregate. An equation `defines` if one of its sides is a variable that no atom of the body
-    holds: then it is true if both sides are the same value, elsewhere it compares.
+    aggregate. An equation defines if one of its sides is a variable that no atom of the body
+    holds: then it is true if both sides are the same value, elsewhere it compares. `defined` are
+    such variables, each with the names in the other side.
     """
 
-    __slots__ = ("conditions", "defines", "inside", "kind", "names", "sign", "text", "tree")
+    __slots__ = ("conditions", "defined", "inside", "kind", "names", "sign", "text", "tree")
 
     def __init__(self, tree: Tree) -> None:
         ((self.kind, content),) = tree.items()
         self.tree: Tree = content
-        self.sign = ""
-        self.defines = False
-        self.conditions: list[Literal] = []
-        self.inside = frozenset[str]()
+        self.sign = signature(content) if "predicate" in content else ""
+        self.defined: list[tuple[str, frozenset[str]]] = []
+        self.conditions = read_body(content.get("conditions", ()))
+        self.inside = names_in(*content.get("terms", ())) | _all_names(self.conditions)
+        self.names = names_in(content, *(content[key] for key in _SIDES if key in content))
         self.text: Callable[[Bindings], str] = functools.partial(write, tree)
-        match self.kind:
-            case "positive":
-                self.names, self.text = names_in(content), writer(content)
-            case "absent":
-                self.names = frozenset(n for n in names_in(content) if not ANONYMOUS.match(n))
-            case "comparison":
-                self.names = names_in(content["left"], content["right"])
-            case _:
-                self.names = names_in(content["result"])
-                self.conditions = read_body(content["conditions"])
-                self.inside = names_in(*content["terms"]).union(
-                    *(item.names for item in self.conditions)
-                )
-        if self.kind in ("positive", "absent"):
-            self.sign = signature(content)
+        if self.kind == "positive":
+            self.text = writer(content)
+        elif self.kind == "absent":
+            self.names = frozenset(name for name in self.names if not ANONYMOUS.match(name))
 
     def signs(self) -> Iterator[str]:
         """Yield the signatures it reads."""
@@ -189,17 +187,20 @@ class Literal:
 def read_body(trees: Sequence[Tree]) -> list[Literal]:
     """Make the literals of a body ready."""
     body = [Literal(tree) for tree in trees]
-    held = held_names(body)
+    held = _all_names(item for item in body if item.kind == "positive")
     for literal in body:
-        if literal.kind == "comparison" and literal.tree["operator"] == "=":
-            sides = (literal.tree["left"], literal.tree["right"])
-            literal.defines = any("variable" in s and s["variable"] not in held for s in sides)
+        if literal.tree.get("operator") == "=":
+            sides = [literal.tree[key] for key in _SIDES if key in literal.tree]
+            literal.defined = [
+                (side["variable"], names_in(*(other for other in sides if other is not side)))
+                for side in sides
+                if "variable" in side and side["variable"] not in held
+            ]
     return body
 
 
-def held_names(body: Sequence[Literal]) -> frozenset[str]:
-    """Give the names that atoms of a body bind."""
-    return frozenset[str]().union(*(item.names for item in body if item.kind == "positive"))
+def _all_names(body: Iterable[Literal]) -> frozenset[str]:
+    return frozenset[str]().union(*(item.names for item in body))
 
 
 class Rule:
@@ -214,8 +215,8 @@ class Rule:
         self.head_text = writer(self.head)
         self.head_names = names_in(self.head)
         self.body = read_body(tree["body"])
-        self.variables = self.head_names.union(
-            *(literal.names for literal in self.body if literal.kind != "absent")
+        self.variables = self.head_names | _all_names(
+            literal for literal in self.body if literal.kind != "absent"
         )
         self._plans: dict[frozenset[str], list[Planned]] = {}
 
@@ -281,20 +282,14 @@ def _ready(
     literal: Literal, body: Sequence[Literal], bound: set[str], outer: frozenset[str]
 ) -> Planned | None:
     """Place a literal that can be checked or computed now."""
-    free, tree, name = literal.names - bound, literal.tree, ""
-    if free and literal.kind in ("comparison", "aggregate") and tree["operator"] == "=":
-        # A variable that no atom holds gets its value here.
-        sides = [("left", "right"), ("right", "left")] if "left" in tree else [("result", "")]
-        for side, other in sides:
-            known = held_names(body) | (names_in(tree[other]) if other else frozenset())
-            if "variable" in tree[side] and free == {tree[side]["variable"]} - known:
-                name = tree[side]["variable"]
-                break
+    free = literal.names - bound
+    name = next((name for name, others in literal.defined if free == {name} - others), "")
     if free and not name:
         return None
+    name = name if free else ""
     if literal.kind != "aggregate":
         return Planned(literal, name)
-    shared = literal.inside & outer.union(*(item.names for item in body))
+    shared = literal.inside & (outer | _all_names(body))
     if not shared <= bound:
         return None
     return Planned(literal, name, shared, tuple(ordered(literal.conditions, set(shared), shared)))

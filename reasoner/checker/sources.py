@@ -13,15 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .format import Json, reject
-from .language import Reader, Unreadable
+from .format import Rejected
+from .language import Reader, Unreadable, without_comments
 from .rules import Arguments, Ground, arguments, signature
-from .values import TERM, UNKNOWN, read_value, write_value
+from .values import TERM, UNKNOWN, in_form, read_value
 from .walk import Rows
 
 FACTS_DECODER = "facts/1"
 """Decoder of facts files; their lookups are read again from the file."""
 TABLE_TYPES = ("text/csv", "text/tab-separated-values")
+TABLE_ENDINGS = (".csv", ".tsv")
+Span = tuple[int, int]
+Record = Mapping[str, str]
 
 
 def digest_of(data: str | bytes) -> str:
@@ -31,38 +34,29 @@ def digest_of(data: str | bytes) -> str:
 
 # ---------------------------------------------------------------- facts
 
-_NAME = r"-?(?!not\b)_*[a-z][A-Za-z0-9_]*"
 _PLAIN_ATOM = re.compile(
-    rf"\s*({_NAME})(?:\(\s*((?:{TERM.pattern})(?:\s*,\s*(?:{TERM.pattern}))*)\s*\))?\s*",
+    rf"\s*(-?_*[a-z][A-Za-z0-9_]*)(?:\(\s*((?:{TERM.pattern})(?:\s*,\s*(?:{TERM.pattern}))*)\s*\))?"
+    r"\s*",
     re.ASCII,
 )
 _FACT_END = re.compile(r"\.(?![.0-9])", re.ASCII)
 
 
 def plain_atom(
-    text: str, position: int, terms: dict[str, str], *, unknown: bool = False
+    text: str, position: int = 0, *, unknown: bool = False
 ) -> tuple[int, int, str, Arguments] | None:
     """Read an atom of terms fast: start, stop, signature, arguments; None where it is no such.
 
-    `terms` holds the canonical forms of terms read before; `unknown` values are taken if wanted.
+    `unknown` values are taken if wanted.
     """
     found = _PLAIN_ATOM.match(text, position)
     if found is None:
         return None
-    row: list[str] = []
-    for term in TERM.findall(found[2]) if found[2] else ():
-        known = terms.get(term)
-        if known is None:
-            if unknown and term == UNKNOWN:
-                known = term
-            elif term == "not":
-                return None
-            else:
-                try:
-                    known = terms[term] = write_value(read_value(term))
-                except ValueError:
-                    return None
-        row.append(known)
+    terms = TERM.findall(found[2] or "")
+    try:
+        row = [term if unknown and term == UNKNOWN else in_form(term) for term in terms]
+    except ValueError:
+        return None
     return found.start(1), found.end(), f"{found[1]}/{len(row)}", tuple(row)
 
 
@@ -70,44 +64,44 @@ class FactsFile(NamedTuple):
     """The facts of a file, and each by its span, its stop included."""
 
     rows: Rows
-    places: dict[tuple[int, int], Ground]
+    places: dict[Span, Ground]
 
     def without(self, retracted: Sequence[Ground]) -> FactsFile:
         """Give the facts as if some did not stand there; quotes of others keep their places."""
+        if not retracted:
+            return self
         rows = Rows()
-        for sign, known in self.rows.by_sign.items():
-            for row in known:
-                if (sign, row) not in retracted:
-                    rows.add(sign, row)
+        for sign, row in self.places.values():
+            if (sign, row) not in retracted:
+                rows.add(sign, row)
         return FactsFile(rows, self.places)
 
 
 def read_facts(text: str, source: str) -> FactsFile:
     """Read all facts of a text: plain ones fast, others by the full reader."""
-    facts, terms = FactsFile(Rows(), {}), dict[str, str]()
-    position = 0
-    while True:
-        plain = plain_atom(text, position, terms)
-        if plain is not None and _FACT_END.match(text, plain[1]):
-            start, position, sign, row = plain
-            position += 1
-        else:
-            try:
-                reader = Reader(text, position)
-                start = reader.start
+    facts, end = FactsFile(Rows(), {}), 0
+    try:
+        shown, _ = without_comments(text)
+        while True:
+            plain = plain_atom(shown, end)
+            if plain is not None and _FACT_END.match(shown, plain[1]):
+                start, end, sign, row = plain
+                end += 1
+            else:
+                reader = Reader(shown, end)
                 if reader.kind == "end":
                     return facts
-                tree = reader.atom()
+                start, tree = reader.start, reader.atom()
                 sign, row = signature(tree), arguments(tree, {})
                 if None in row:
                     raise Unreadable("it holds a variable", reader.start)
                 reader.expect(".")
-            except Unreadable as error:
-                line = text.count("\n", 0, error.position) + 1
-                reject("SOURCE_MISMATCH", f"sources/{source}", f"line {line} is no fact: {error}")
-            position = reader.end
-        facts.rows.add(sign, row)
-        facts.places[start, position] = sign, row
+                end = reader.end
+            facts.rows.add(sign, row)
+            facts.places[start, end] = sign, row
+    except Unreadable as error:
+        message = f"line {text.count(chr(10), 0, error.position) + 1} is no fact: {error}"
+        raise Rejected("SOURCE_MISMATCH", message, f"sources/{source}") from None
 
 
 # ---------------------------------------------------------------- tables
@@ -121,16 +115,15 @@ class Table:
 
     def __init__(self, text: str, media_type: str = "text/csv") -> None:
         line = text.lstrip("\n").partition("\n")[0]
-        by_tab = media_type == "text/tab-separated-values"
-        self._text = text
-        self._delimiter = "\t" if by_tab else max((",", ";", "\t", "|"), key=line.count)
+        guess = max((",", ";", "\t", "|"), key=line.count)
+        self._text, self._delimiter = text, "\t" if media_type == TABLE_TYPES[1] else guess
         filled = (row for row in table_rows(text, self._delimiter) if any(row[2]))
-        first = next(filled, (0, 0, []))
-        self._body = first[1] + 1
-        self.header = [_column_name(cell) for cell in first[2]]
+        _, end, cells = next(filled, (0, 0, []))
+        self._body = end + 1
+        self.header = [_column_name(cell) for cell in cells]
 
     @functools.cached_property
-    def rows(self) -> dict[tuple[int, int], list[str]]:
+    def rows(self) -> dict[Span, list[str]]:
         """All rows below the header by their spans."""
         found = table_rows(self._text, self._delimiter, self._body)
         return {(start, end): cells for start, end, cells in found if any(cells)}
@@ -142,53 +135,42 @@ class Table:
         _, last, cells = next(table_rows(self._text, self._delimiter, start))
         return cells if last == end and any(cells) else None
 
-    def spans(self, sign: str, call: Arguments) -> set[tuple[int, int]] | None:
+    def spans(self, sign: str, call: Arguments) -> set[Span] | None:
         """Give the spans of the rows that answer a call to a dimension.
 
         The first column names the entity, the header the dimensions; an empty cell states nothing.
         None where the table cannot be read like this, or the call asks for more than names.
         """
         name, _, arity = sign.rpartition("/")
-        values = [None if term is None else read_value(term) for term in call[:2]]
-        if (
-            name not in self.header[1:]
-            or arity not in ("2", "3")
-            or any(call[2:])
-            or any(value is not None and value[0] != "text" for value in values)
-        ):
+        values = [("text", None) if term is None else read_value(term) for term in call[:2]]
+        only_names = all(kind == "text" for kind, *_ in values) and not any(call[2:])
+        if name not in self.header[1:] or arity not in ("2", "3") or not only_names:
             return None
         column = self.header.index(name, 1)
-        found = set()
-        for span, cells in self.rows.items():
-            if len(cells) != len(self.header) or not cells[0] or not cells[column]:
-                continue
-            shown = zip(values, (cells[0], cells[column]), strict=True)
-            if all(value is None or value[1] == cell for value, cell in shown):
-                found.add(span)
-        return found
+        return {
+            span
+            for span, cells in self.rows.items()
+            if len(cells) == len(self.header) and cells[0] and cells[column]
+            if values[0][1] in (None, cells[0]) and values[1][1] in (None, cells[column])
+        }
 
-    def retracted(self, sign: str, retracted: Iterable[Ground]) -> set[tuple[int, int]]:
+    def retracted(self, sign: str, retracted: Iterable[Ground]) -> set[Span]:
         """Give the spans of the rows that state what is retracted of a dimension."""
-        name, spans = sign.rpartition("/")[0], set[tuple[int, int]]()
-        for other, row in retracted:
-            if other == f"{name}/2":
-                spans |= self.spans(other, row) or set()
-        return spans
+        name = f"{sign.rpartition('/')[0]}/2"
+        found = [self.spans(name, row) for other, row in retracted if other == name]
+        return set[Span]().union(*filter(None, found))
 
 
 def table_spans(
     text: str, sign: str, call: Arguments, media_type: str = "text/csv"
-) -> set[tuple[int, int]] | None:
+) -> set[Span] | None:
     """Give the spans of the table rows that answer a call to a dimension, from the text alone."""
     return Table(text, media_type).spans(sign, call)
 
 
 def retracted_spans(
-    text: str,
-    name: str,
-    retracted: Iterable[tuple[str, Arguments]],
-    media_type: str = "text/csv",
-) -> set[tuple[int, int]]:
+    text: str, name: str, retracted: Iterable[Ground], media_type: str = "text/csv"
+) -> set[Span]:
     """Give the spans of the rows that state what is retracted of a dimension, from the text."""
     found = [(f"{other}/2", row) for other, row in retracted if len(row) == 2]
     return Table(text, media_type).retracted(f"{name}/2", found)
@@ -218,17 +200,13 @@ def table_rows(
 
 def is_row_start(text: str, delimiter: str, position: int) -> bool:
     """Whether a row of a table begins there: on a new line that no quotation reaches over."""
-    if position == 0:
-        return bool(text)
-    if position >= len(text) or text[position - 1] != "\n":
-        return False
-    return delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0
+    is_line = position < len(text) and text[max(position - 1, 0) : position] in ("", "\n")
+    return is_line and (delimiter not in (",", ";") or text.count('"', 0, position) % 2 == 0)
 
 
 def _column_name(header: str) -> str:
-    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", header):
-        return header
-    return re.sub(r"[\W_]+", "_", header.lower()).strip("_")
+    is_name = re.fullmatch(r"[a-z][A-Za-z0-9_]*", header)
+    return header if is_name else re.sub(r"[\W_]+", "_", header.lower()).strip("_")
 
 
 def is_named(title: str, label: str) -> bool:
@@ -245,59 +223,39 @@ class Texts:
     `tables` are tables at hand by file name, each with the digest of its source and its text:
     declarations that name one are held against it even where the certificate does not cite it.
     `originals` are the digests of sources whose bytes were decoded here, with the spans of their
-    texts that Markdown does not show.
+    texts that Markdown does not show; `undecoded` the names of files that no decoder here reads.
     """
 
     def __init__(
         self,
         texts: Mapping[str, str],
         tables: Mapping[str, tuple[str, str]] | None = None,
-        originals: Mapping[str, list[tuple[int, int]]] | None = None,
+        originals: Mapping[str, list[Span]] | None = None,
+        undecoded: Mapping[str, str] | None = None,
     ) -> None:
-        self._texts, self.tables, self.originals = texts, tables or {}, originals or {}
+        self.texts, self.tables, self.originals = texts, tables or {}, originals or {}
+        self._undecoded = undecoded or {}
         self._checked: set[str] = set()
-        self._facts: dict[str, FactsFile] = {}
-        self._tables: dict[str, Table] = {}
+        self._read_facts = functools.cache(read_facts)
+        self.table = functools.cache(Table)
 
-    def text(self, source: str, record: Mapping[str, str]) -> str:
-        """Give the text of a source; the digest is checked the first time."""
-        digest = record["text_sha256"]
-        text = self._texts.get(digest)
+    def text(self, source: str, record: Record) -> str:
+        """Give the text of a source, which must have its digest."""
+        digest, where = record["text_sha256"], f"sources/{source}"
+        text = self.texts.get(digest)
         if text is None:
-            reject("SOURCE_MISSING", f"sources/{source}", f"no text with the digest {digest}")
+            name, message = self._undecoded.get(source), f"no text with the digest {digest}"
+            if name is not None:
+                message += f": {name} is there, but {record['decoder']} is not decoded here"
+            raise Rejected("SOURCE_MISSING", message, where)
         if digest not in self._checked and digest_of(text) != digest:
-            reject("SOURCE_MISMATCH", f"sources/{source}", "the text has another digest")
+            raise Rejected("SOURCE_MISMATCH", "the text has another digest", where)
         self._checked.add(digest)
         return text
 
-    def facts(self, source: str, record: Mapping[str, str]) -> FactsFile:
+    def facts(self, source: str, record: Record) -> FactsFile:
         """Read a facts file again, whole."""
-        digest = record["text_sha256"]
-        if digest not in self._facts:
-            self._facts[digest] = read_facts(self.text(source, record), source)
-        return self._facts[digest]
-
-    def table(self, text: str, media_type: str) -> Table:
-        """Read a table again."""
-        if text not in self._tables:
-            self._tables[text] = Table(text, media_type)
-        return self._tables[text]
-
-
-class TextsWithout(Texts):
-    """The same texts, read as if some facts did not stand in facts files."""
-
-    def __init__(self, texts: Texts, retracted: Sequence[Ground]) -> None:
-        self.__dict__.update(texts.__dict__)
-        self._retracted = retracted
-        self._reduced: dict[str, FactsFile] = {}
-
-    def facts(self, source: str, record: Mapping[str, str]) -> FactsFile:
-        """Read a facts file again, without what is retracted."""
-        digest = record["text_sha256"]
-        if digest not in self._reduced:
-            self._reduced[digest] = super().facts(source, record).without(self._retracted)
-        return self._reduced[digest]
+        return self._read_facts(self.text(source, record), source)
 
 
 # ---------------------------------------------------------------- decoding
@@ -335,21 +293,20 @@ def decoded(data: bytes, decoder: str) -> str | None:
         if name == "passages-json":
             items = json.loads(text)
             items = items if isinstance(items, list) else [items]
-            parts = [normalized(f"{item['title']}\n{item['text']}") + "\n\n" for item in items]
-            return "".join(parts)
+            parts = (normalized(f"{item['title']}\n{item['text']}") for item in items)
+            return "".join(f"{part}\n\n" for part in parts)
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError):
         return None
     return _HIDDEN_MARKDOWN.sub("\n\n", text) if name == "markdown" else text
 
 
-def read_folder(path: Path, sources: Mapping[str, Json]) -> Texts:
+def read_folder(path: Path, sources: Mapping[str, Record]) -> Texts:
     """Take texts from a folder with original files, or decoded texts under any name.
 
     Every file is hashed; names do not matter. Originals win only through their own digest.
     """
-    found: dict[str, str] = {}
-    tables: dict[str, tuple[str, str]] = {}
-    originals: dict[str, list[tuple[int, int]]] = {}
+    found, undecoded = dict[str, str](), dict[str, str]()
+    tables, originals = dict[str, tuple[str, str]](), dict[str, list[Span]]()
     wanted = {record["text_sha256"] for record in sources.values()}
     for file in sorted(item for item in path.rglob("*") if item.is_file()):
         try:
@@ -357,39 +314,35 @@ def read_folder(path: Path, sources: Mapping[str, Json]) -> Texts:
         except OSError:
             continue  # a source that is needed will be missed
         digest = digest_of(data)
-        endings = [item.lower() for item in file.suffixes if item.lower() != ".gz"]
-        ending = endings[-1] if endings else ""
-        if digest in sources:
-            found.update(_original(file, data, ending, digest, sources[digest], originals))
-        if digest in wanted and digest not in found:
+        ending = Path(file.name.lower().removesuffix(".gz")).suffix
+        record = sources.get(digest)
+        text = None if record is None else _original(file.name, data, ending, digest, record)
+        if record is not None and text is None:
+            undecoded[digest] = file.name
+        elif record is not None and text is not None:
+            is_source = ending in (".md", ".markdown") and record["decoder"].startswith("text/")
+            hidden = _HIDDEN_MARKDOWN.finditer(text) if is_source else ()
+            originals[digest] = [item.span() for item in hidden]
+            found[record["text_sha256"]] = text
+        if digest in wanted - found.keys():
             try:
                 found[digest] = data.decode()
             except UnicodeDecodeError:
                 continue  # no text, so nothing is quoted from it
-        text = decoded(data, "table/1") if ending in (".csv", ".tsv") else None
-        if text is not None:
-            tables.setdefault(file.name, (digest, text))
-    return Texts(found, tables, originals)
+        table = decoded(data, "table/1") if ending in (".csv", ".tsv") else None
+        if table is not None:
+            tables.setdefault(file.name, (digest, table))
+    return Texts(found, tables, originals, undecoded)
 
 
-def _original(
-    file: Path,
-    data: bytes,
-    ending: str,
-    digest: str,
-    record: Json,
-    originals: dict[str, list[tuple[int, int]]],
-) -> dict[str, str]:
-    """Decode an original as the certificate says, if the checker knows how."""
-    name, where = record["decoder"].partition("/")[0], f"sources/{digest}"
-    if name not in _DECODERS_BY_ENDING.get(ending, (name,)):
-        reject("SOURCE_MISMATCH", where, f"{file.name} is not read by {record['decoder']}")
-    text = decoded(data, name)
-    if text is None or digest_of(text) != record["text_sha256"]:
-        if name in NATIVE_DECODERS:
-            reject("SOURCE_MISMATCH", where, "the original decodes to another text")
-        return {}
-    is_source = ending in (".md", ".markdown") and name == "text"
-    spans = _HIDDEN_MARKDOWN.finditer(text) if is_source else ()
-    originals[digest] = [item.span() for item in spans]
-    return {record["text_sha256"]: text}
+def _original(name: str, data: bytes, ending: str, digest: str, record: Record) -> str | None:
+    """Decode an original as the certificate says; None if the checker does not know how."""
+    decoder, message = record["decoder"].partition("/")[0], ""
+    text = decoded(data, decoder)
+    if decoder not in _DECODERS_BY_ENDING.get(ending, (decoder,)):
+        message = f"{name} is not read by {record['decoder']}"
+    elif decoder in NATIVE_DECODERS and (text is None or digest_of(text) != record["text_sha256"]):
+        message = "the original decodes to another text"
+    if message:
+        raise Rejected("SOURCE_MISMATCH", message, f"sources/{digest}")
+    return text

@@ -6,87 +6,61 @@ import functools
 import re
 from fractions import Fraction
 
-_SYMBOLS_OF_POWERS = (
+_PREFIXES = (
     "Y:24 Z:21 E:18 P:15 T:12 G:9 M:6 k:3 h:2 da:1 d:-1 c:-2 m:-3 u:-6 µ:-6 μ:-6 n:-9 p:-12 f:-15 "
     "a:-18"
 )
-_NAMES_OF_POWERS = (
+"""Before symbols, with their powers of ten."""
+_PREFIX_NAMES = (
     "tera:12 giga:9 mega:6 kilo:3 hecto:2 deca:1 deci:-1 centi:-2 milli:-3 micro:-6 nano:-9 "
     "pico:-12"
 )
-_PREFIXES = dict(pair.split(":") for pair in _SYMBOLS_OF_POWERS.split())
-_PREFIX_NAMES = dict(pair.split(":") for pair in _NAMES_OF_POWERS.split())
-_PREFIXED = {
-    "m meter metre": ("1", "L"),
-    "g gram": ("1/1000", "M"),
-    "s second": ("1", "T"),
-    "A ampere": ("1", "I"),
-    "K kelvin": ("1", "K"),
-    "mol mole": ("1", "N"),
-    "Hz hertz": ("1", "T-1"),
-    "N newton": ("1", "L M T-2"),
-    "Pa pascal": ("1", "L-1 M T-2"),
-    "J joule": ("1", "L2 M T-2"),
-    "W watt": ("1", "L2 M T-3"),
-    "V volt": ("1", "L2 M T-3 I-1"),
-    "Wh watt_hour": ("3600", "L2 M T-2"),
-    "l L liter litre": ("1/1000", "L3"),
-    "cal calorie": ("4.184", "L2 M T-2"),
-    "bar": ("100000", "L-1 M T-2"),
-    "bit": ("1", "B"),
-    "B byte": ("8", "B"),
-}
-_PLAIN = {
-    "min minute": ("60", "T"),
-    "h hr hour": ("3600", "T"),
-    "d day": ("86400", "T"),
-    "week": ("604800", "T"),
-    "in inch inches": ("0.0254", "L"),
-    "ft foot feet": ("0.3048", "L"),
-    "yd yard": ("0.9144", "L"),
-    "mi mile": ("1609.344", "L"),
-    "nmi nautical_mile": ("1852", "L"),
-    "t tonne metric_ton": ("1000", "M"),
-    "lb pound": ("0.45359237", "M"),
-    "oz ounce": ("0.028349523125", "M"),
-    "ha hectare": ("10000", "L2"),
-    "gal gallon": ("0.003785411784", "L3"),
-    "atm atmosphere": ("101325", "L-1 M T-2"),
-    "psi": ("44482216152605/6451600000", "L-1 M T-2"),
-    "hp horsepower": ("745.69987158227022", "L2 M T-3"),
-    "percent %": ("1/100", ""),
-}
+"""Before names, with their powers of ten."""
+_PREFIXED = """
+m meter metre = 1 L; g gram = 1/1000 M; s second = 1 T; A ampere = 1 I; K kelvin = 1 K
+mol mole = 1 N; l L liter litre = 1/1000 L3; Hz hertz = 1 T-1; bit = 1 B; B byte = 8 B
+N newton = 1 L M T-2; Pa pascal = 1 L-1 M T-2; bar = 100000 L-1 M T-2
+J joule = 1 L2 M T-2; Wh watt_hour = 3600 L2 M T-2; cal calorie = 4.184 L2 M T-2
+W watt = 1 L2 M T-3; V volt = 1 L2 M T-3 I-1
+"""
+"""Units that take prefixes: names, factor, dimensions."""
+_PLAIN = """
+min minute = 60 T; h hr hour = 3600 T; d day = 86400 T; week = 604800 T
+in inch inches = 0.0254 L; ft foot feet = 0.3048 L; yd yard = 0.9144 L; mi mile = 1609.344 L
+nmi nautical_mile = 1852 L; ha hectare = 10000 L2; gal gallon = 0.003785411784 L3
+t tonne metric_ton = 1000 M; lb pound = 0.45359237 M; oz ounce = 0.028349523125 M
+atm atmosphere = 101325 L-1 M T-2; psi = 44482216152605/6451600000 L-1 M T-2
+hp horsepower = 745.69987158227022 L2 M T-3; percent % = 1/100
+"""
 _SCALES = {
-    "degC °C celsius degree_Celsius": ("1", "273.15"),
-    "degF °F fahrenheit degree_Fahrenheit": ("5/9", "229835/900"),
+    **dict.fromkeys(("degC", "°C", "celsius", "degree_Celsius"), (Fraction(1), Fraction("273.15"))),
+    **dict.fromkeys(
+        ("degF", "°F", "fahrenheit", "degree_Fahrenheit"), (Fraction(5, 9), Fraction(229835, 900))
+    ),
 }
 """Temperatures: factor and offset to kelvin; they stand alone."""
 _FACTOR = re.compile(r"([*/·]|\A)([^*/·^\d\s²³-]+)(²|³|(?:\^|\*\*)?-?\d+)?")
 _POWERS = {"²": 2, "³": 3}
-
-
-def _ratio(text: str) -> Fraction:
-    top, _, bottom = text.partition("/")
-    return Fraction(top) / Fraction(bottom or 1)
-
-
-def _dimensions(text: str) -> dict[str, int]:
-    return {part[0]: int(part[1:] or 1) for part in text.split()}
+Unit = tuple[Fraction, dict[str, int]]
 
 
 @functools.lru_cache(maxsize=1)
-def _units() -> dict[str, tuple[Fraction, dict[str, int]]]:
-    units: dict[str, tuple[Fraction, dict[str, int]]] = {}
-    for names, (factor, dimensions) in (*_PREFIXED.items(), *_PLAIN.items()):
+def _units() -> dict[str, Unit]:
+    """Give factor and dimensions by every name a unit has."""
+    units: dict[str, Unit] = {}
+    for entry in re.split(r"[;\n]", (_PREFIXED + _PLAIN).replace("\n\n", "\n").strip()):
+        names, _, content = entry.partition(" = ")
+        factor, *parts = content.split()
+        unit = _ratio(factor), {part[0]: int(part[1:] or 1) for part in parts}
         for name in names.split():
-            unit = _ratio(factor), _dimensions(dimensions)
             is_symbol = len(name) < 3 or name in ("mol", "cal", "bar", "bit")
             units[name] = unit
             if not is_symbol or name in ("cal", "bit"):
                 units.setdefault(name + "s", unit)
-            if names not in _PREFIXED:
+            if entry not in _PREFIXED:
                 continue
-            for prefix, power in (_PREFIXES if is_symbol else _PREFIX_NAMES).items():
+            for pair in (_PREFIXES if is_symbol else _PREFIX_NAMES).split():
+                prefix, _, power = pair.partition(":")
                 scaled = unit[0] * Fraction(10) ** int(power), unit[1]
                 units.setdefault(prefix + name, scaled)
                 if not is_symbol:
@@ -95,11 +69,15 @@ def _units() -> dict[str, tuple[Fraction, dict[str, int]]]:
     return units
 
 
+def _ratio(text: str) -> Fraction:
+    top, _, bottom = text.partition("/")
+    return Fraction(top) / Fraction(bottom or 1)
+
+
 def read_unit(unit: str) -> tuple[Fraction, Fraction, dict[str, int]] | None:
     """Give exact factor and offset to SI units and the dimensions; None for an unknown unit."""
-    for names, (factor, offset) in _SCALES.items():
-        if unit in names.split():
-            return _ratio(factor), _ratio(offset), {"K": 1}
+    if unit in _SCALES:
+        return *_SCALES[unit], {"K": 1}
     total, dimensions, position = Fraction(1), dict[str, int](), 0
     while position < len(unit):
         match = _FACTOR.match(unit, position)

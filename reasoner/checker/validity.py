@@ -6,6 +6,7 @@ day of the change is found by bisection; otherwise a proof that reads the day ho
 
 from __future__ import annotations
 
+import bisect
 import datetime
 
 from .arithmetic import Tree, evaluate
@@ -13,7 +14,7 @@ from .case import Case, interval
 from .format import Json, require
 from .rules import Bindings, Planned, Rule, names_in, ordered
 from .values import TRUE, day_after, read_day, write_value
-from .walk import computed, truth_of
+from .walk import computed, definition, truth_of
 
 _GROWING = (
     *("min", "max", "floor", "ceil", "round", "year", "earliest", "latest", "first_day"),
@@ -26,20 +27,20 @@ NEVER, ALWAYS = datetime.date.min, datetime.date.max
 
 def check_validity(case: Case) -> None:
     """Compare the interval of a proof with that of its leaves, policies and tests."""
-    certificate = case.certificate
+    certificate, case.where = case.certificate, "validity"
     found: list[tuple[str | None, str | None]] = []
     if certificate["verdict"] != "ABSTAINED":
         statements = certificate["statements"].values()
         records = [record["validity"] for record in statements if "validity" in record]
         found += [(record["start"], record["end"]) for record in records]
         found += [interval(record["effective"]) for record in certificate["policies"]]
-        for days in _of_tests(case):
-            found.append(tuple(None if day is None else day.isoformat() for day in days))  # type: ignore[arg-type]  # two
-    start = max((first for first, _ in found if first), default=None)
-    end = min((last for _, last in found if last), default=None)
-    expected = {"start": start, "end": end, "next_change": end}
+        for start, end in _of_tests(case):
+            found.append((str(start) if start else None, str(end) if end else None))
+    first = max((start for start, _ in found if start), default=None)
+    last = min((end for _, end in found if end), default=None)
+    expected = {"start": first, "end": last, "next_change": last}
     same = certificate["validity"] == expected
-    require(same, "VALIDITY_MISMATCH", "validity", f"the interval of the proof is {expected}")
+    require(same, "VALIDITY_MISMATCH", f"the interval of the proof is {expected}")
 
 
 def _of_tests(case: Case) -> list[Days]:
@@ -65,38 +66,28 @@ class DayTests:
     """
 
     def __init__(self, rule: Rule, bindings: Bindings) -> None:
-        self.rule, self.bindings = rule, bindings
-        requests = [item for item in rule.body if item.sign == "valid_on/1"]
+        self.bindings = bindings
+        atoms = [item for item in rule.body if item.kind != "comparison"]
         self.days = {
             item.tree["arguments"][0].get("variable", "")
-            for item in requests
-            if item.kind == "positive"
+            for item in atoms
+            if item.sign == "valid_on/1" and item.kind == "positive"
         }
         self.moves: dict[str, int | None] = dict.fromkeys(self.days, 1)
         self.definitions: list[Planned] = []
         self.tests: list[Planned] = []
-        others = [item for item in rule.body if item.kind != "comparison"]
-        bound = set[str]().union(*(item.names for item in others if item.kind != "absent"))
+        bound = set[str]().union(*(item.names for item in atoms if item.kind != "absent"))
         comparisons = [item for item in rule.body if item.kind == "comparison"]
         for planned in ordered(comparisons, bound, rule.head_names):
-            tree = planned.literal.tree
             if self.moves.keys().isdisjoint(planned.literal.names):
                 continue
             if planned.assigns:
-                is_left = tree["left"].get("variable") == planned.assigns
-                self.moves[planned.assigns] = self.move(tree["right" if is_left else "left"])
-                self.definitions.append(planned)
-            else:
-                self.tests.append(planned)
+                self.moves[planned.assigns] = self.move(definition(planned))
+            (self.definitions if planned.assigns else self.tests).append(planned)
+        others = [item.names | item.inside for item in atoms if item.sign != "valid_on/1"]
+        elsewhere = rule.head_names.union(*others)
         self.goes_further = (
-            "" in self.days
-            or None in self.moves.values()
-            or not rule.head_names.isdisjoint(self.moves)
-            or any(
-                not (item.names | item.inside).isdisjoint(self.moves)
-                for item in others
-                if item.sign != "valid_on/1"
-            )
+            "" in self.days or None in self.moves.values() or not elsewhere.isdisjoint(self.moves)
         )
 
     def move(self, tree: Tree) -> int | None:
@@ -119,9 +110,7 @@ class DayTests:
         elif name in ("*", "/"):
             fixed = 1 if numbers[1] == 0 else 0
             value = None if numbers[fixed] else evaluate(arguments[fixed], self.bindings)
-            if (name == "/" and not fixed) or value is None or not value[1]:
-                return None
-            if value[0] not in ("number", "quantity"):
+            if (name == "/" and not fixed) or value is None or value[0] != "number" or not value[1]:
                 return None
             return numbers[1 - fixed] * (1 if value[1] > 0 else -1)
         elif name not in _GROWING:
@@ -164,14 +153,16 @@ class DayTests:
             if not (left <= 0 <= right or right <= 0 <= left):
                 return None
             limit = NEVER if left <= 0 <= right else ALWAYS
-            if self.holds(test, limit):
-                continue
-            near, far = day.toordinal(), limit.toordinal()
-            while abs(far - near) > 1:
-                middle = (near + far) // 2
-                if self.holds(test, datetime.date.fromordinal(middle)):
-                    near = middle
-                else:
-                    far = middle
-            edges[limit].append(datetime.date.fromordinal(near + (limit == ALWAYS)))
+            if not self.holds(test, limit):
+                edges[limit].append(self._change(test, *sorted((day, limit))))
         return max(edges[NEVER], default=None), min(edges[ALWAYS], default=None)
+
+    def _change(self, test: Planned, first: datetime.date, last: datetime.date) -> datetime.date:
+        """Give the day on which a test that changes once between two days is otherwise."""
+        days = range(first.toordinal(), last.toordinal() + 1)
+        before = self.holds(test, first)
+
+        def is_after(day: int) -> bool:
+            return self.holds(test, datetime.date.fromordinal(day)) != before
+
+        return datetime.date.fromordinal(days[bisect.bisect_left(days, True, key=is_after)])

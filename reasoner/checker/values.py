@@ -17,7 +17,9 @@ from typing import Any
 from .units import converted
 
 Value = tuple[Any, ...]
-"""("number", n), ("date", first, last), ("quantity", n, unit), ("text", s) or ("symbol", s)."""
+"""("number", n, unit), ("date", first, last), ("text", s) or ("symbol", s); plain numbers have the
+unit "".
+"""
 Day = datetime.date
 
 UNKNOWN = "#undetermined"
@@ -62,12 +64,11 @@ def read_date(text: str) -> tuple[Day, Day]:
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no date")
-    year, month, day = (int(part or 0) for part in match.groups())
-    start = Day(year, month or 1, day or 1)
-    if day:
-        return start, start
-    end = start.replace(month=month or 12)
-    return start, end.replace(day=calendar.monthrange(end.year, end.month)[1])
+    year, month, day = match.groups()
+    end = Day(int(year), int(month or 12), int(day or 1))
+    if not day:
+        end = end.replace(day=calendar.monthrange(end.year, end.month)[1])
+    return Day(int(year), int(month or 1), int(day or 1)), end
 
 
 def write_date(first: Day, last: Day) -> str:
@@ -77,24 +78,17 @@ def write_date(first: Day, last: Day) -> str:
     return next(whole, f"{iso}/{last.isoformat()}")
 
 
-def read_quantity(text: str) -> tuple[Fraction, str]:
-    """Read `5000000 EUR`."""
-    number, _, unit = text.partition(" ")
-    if not unit or " " in unit or unit != unit.strip():
-        raise ValueError(f"{text!r} is no quantity")
-    return read_number(number), unit
-
-
 def constant(name: str, inner: str) -> Value:
     """Read the inside of `@decimal("..")`, `@date("..")` or `@quantity("..")`."""
+    number, _, unit = inner.partition(" ")
     match name:
-        case "decimal":
-            return ("number", read_number(inner))
         case "date":
             return ("date", *read_date(inner))
-        case "quantity":
-            return ("quantity", *read_quantity(inner))
-    raise ValueError(f"@{name} is no kind of value")
+        case "quantity" if unit and not re.search(r"\s", unit):
+            return ("number", read_number(number), unit)
+        case "decimal" if number == inner:
+            return ("number", read_number(inner), "")
+    raise ValueError(f"{inner!r} is no {name}")
 
 
 def read_value(term: str) -> Value:
@@ -107,27 +101,34 @@ def read_value(term: str) -> Value:
         name, inner = term[1:].split("(", 1)
         return constant(name, inner[1:-2])
     if term[0] == "-" or term[0].isdigit():
-        return ("number", Fraction(int(term)))
+        return ("number", Fraction(int(term)), "")
     return ("symbol", term)
 
 
 value_of = functools.lru_cache(maxsize=65536)(read_value)
 write_text = json.encoder.encode_basestring
+"""Write a text as a term."""
 
 
 def write_value(value: Value) -> str:
     """Write a ground term canonically."""
     match value:
-        case ("number", number):
+        case ("number", number, ""):
             text = write_number(number)
             return text if number.denominator == 1 else f'@decimal("{text}")'
+        case ("number", number, unit):
+            return f'@quantity("{write_number(number)} {unit}")'
         case ("date", first, last):
             return f'@date("{write_date(first, last)}")'
-        case ("quantity", number, unit):
-            return f'@quantity("{write_number(number)} {unit}")'
         case ("text", text):
             return write_text(text)
     return str(value[1])
+
+
+@functools.lru_cache(maxsize=1 << 18)
+def in_form(term: str) -> str:
+    """Give the canonical form of a ground term; ValueError where it is none."""
+    return write_value(read_value(term))
 
 
 def read_day(text: str | None) -> Day | None:
@@ -147,21 +148,12 @@ _NEGATION = {TRUE: FALSE, FALSE: TRUE, UNDETERMINED: UNDETERMINED}
 LEAST, GREATEST = ("symbol", "#inf"), ("symbol", "#sup")
 
 
-def _on_one_scale(left: Value, right: Value) -> tuple[Any, Any, Any, Any] | None:
-    """Give least and greatest of both values on the scale of the right one, if there is one."""
-    match left[0], right[0]:
-        case ("date", "date"):
-            return (*left[1:], *right[1:])
-        case ("quantity", "quantity"):
-            magnitude = converted(left[1], left[2], right[2])
-            return None if magnitude is None else (magnitude, magnitude, right[1], right[1])
-        case ("number", "number"):
-            return left[1], left[1], right[1], right[1]
-        case ("number", "quantity") if left[1] == 0:  # nothing is nothing in every unit
-            return left[1], left[1], right[1], right[1]
-        case ("quantity", "number") if right[1] == 0:
-            return left[1], left[1], right[1], right[1]
-    return None
+def on_scale_of(left: Value, right: Value) -> Fraction | None:
+    """Give the magnitude of a number in the unit of another; nothing is nothing in every unit."""
+    if left[2] and right[2]:
+        return converted(left[1], left[2], right[2])
+    zero = left[1] == 0 if right[2] else right[1] == 0
+    return left[1] if zero or left[2] == right[2] else None
 
 
 def compare(sign: str, left: Value, right: Value) -> str:
@@ -178,16 +170,18 @@ def compare(sign: str, left: Value, right: Value) -> str:
             return _NEGATION[compare("=", left, right)]
         case "<":
             return _NEGATION[compare("<=", right, left)]
-    scale = _on_one_scale(left, right)
-    if scale is not None:
-        least, greatest, low, high = scale
+    if left[0] == right[0] and left[0] in ("number", "date"):
+        (least, greatest), (low, high) = left[1:], right[1:]
+        if left[0] == "number":
+            least = greatest = on_scale_of(left, right)
+            low = high = right[1]
+        if least is None:
+            return UNDETERMINED
         if sign == "<=":
             return TRUE if greatest <= low else FALSE if least > high else UNDETERMINED
         if greatest < low or high < least:
             return FALSE
         return TRUE if least == greatest == low == high else UNDETERMINED
-    if {left[0], right[0]} <= {"quantity", "number"}:
-        return UNDETERMINED
     if sign == "=":
         return TRUE if left == right else FALSE
     if left in (right, LEAST) or right == GREATEST:

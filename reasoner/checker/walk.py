@@ -7,9 +7,9 @@ what a test gives, `test` says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from .arithmetic import evaluate
+from .arithmetic import Tree, evaluate
 from .rules import Arguments, Bindings, Ground, Planned, Rule, arguments, match
 from .values import TRUE, UNDETERMINED, compare, write_value
 
@@ -65,20 +65,18 @@ class Task(NamedTuple):
     certain: bool = True
     read: tuple[Ground, ...] = ()
 
-    def further(self, bindings: Bindings | None, sure: bool, row: Ground | None) -> Iterable[Task]:
-        """Give the task after the next literal; nothing where its row does not fit."""
-        if bindings is None:
-            return ()
-        read = self.read if row is None else (*self.read, row)
-        certain = self.certain and sure
-        return (Task(self.rule, self.call, self.plan, self.at + 1, bindings, certain, read),)
+    def after(self, bindings: Bindings, sure: bool, *rows: Ground) -> Task:
+        """Give the task after the next literal."""
+        read, certain = (*self.read, *rows), self.certain and sure
+        return Task(self.rule, self.call, self.plan, self.at + 1, bindings, certain, read)
 
     def beyond(self, sign: str, row: Arguments, sure: bool) -> Iterable[Task]:
-        """Give the task after the next literal, an atom, has read a row."""
-        tree = self.plan[self.at].literal.tree
-        return self.further(match(tree, row, self.bindings), sure, (sign, row))
+        """Give the task after the next literal, an atom, if a row fits it."""
+        bindings = match(self.plan[self.at].literal.tree, row, self.bindings)
+        return () if bindings is None else (self.after(bindings, sure, (sign, row)),)
 
 
+Item = TypeVar("Item")
 Answers = Iterable[tuple[Arguments, bool]]
 Outcomes = Iterable[tuple[Bindings, bool]]
 
@@ -101,8 +99,19 @@ def walk(
             for row, sure in read(task, literal.sign, call):
                 tasks.extend(task.beyond(literal.sign, row, sure))
         else:
-            for bindings, sure in test(planned, task.bindings):
-                tasks.extend(task.further(bindings, sure, None))
+            tasks += [task.after(*outcome) for outcome in test(planned, task.bindings)]
+
+
+def reached(starts: Iterable[Item], following: Callable[[Item], Iterable[Item]]) -> list[Item]:
+    """Give what can be reached in any number of steps, nearest first."""
+    found = [*starts]
+    known = set(found)
+    for item in found:  # grows meanwhile
+        for other in following(item):
+            if other not in known:
+                known.add(other)
+                found.append(other)
+    return found
 
 
 # ---------------------------------------------------------------- comparisons
@@ -114,14 +123,19 @@ def truth_of(planned: Planned, bindings: Bindings) -> str:
     left, right = evaluate(tree["left"], bindings), evaluate(tree["right"], bindings)
     if left is None or right is None:
         return UNDETERMINED
-    if planned.literal.defines and left == right:
+    if planned.literal.defined and left == right:
         return TRUE
     return compare(tree["operator"], left, right)
 
 
+def definition(planned: Planned) -> Tree:
+    """Give the side of an equation that gives its value to the open one."""
+    tree = planned.literal.tree
+    found: Tree = tree["right" if tree["left"].get("variable") == planned.assigns else "left"]
+    return found
+
+
 def computed(planned: Planned, bindings: Bindings) -> str | None:
     """Compute the value that an equation gives to its open side."""
-    tree = planned.literal.tree
-    other = "right" if tree["left"].get("variable") == planned.assigns else "left"
-    value = evaluate(tree[other], bindings)
+    value = evaluate(definition(planned), bindings)
     return None if value is None else write_value(value)

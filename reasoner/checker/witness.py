@@ -6,11 +6,13 @@ and every head arrived at must be among the answers. Lookups are read again from
 
 from __future__ import annotations
 
+import functools
+
 from .arithmetic import aggregate_value, evaluate
 from .calls import Call, add_built_in
 from .case import Case
 from .format import Json, reject, require
-from .language import Unreadable, write
+from .language import write
 from .rules import (
     COMPLETE_ORDER,
     NEVER_RENAMED,
@@ -28,27 +30,18 @@ from .rules import (
     read_atom,
     write_call,
 )
-from .values import (
-    FALSE,
-    TRUE,
-    UNDETERMINED,
-    UNKNOWN,
-    Value,
-    compare,
-    value_of,
-    write_value,
-)
-from .walk import Answers, Outcomes, Rows, Task, computed, truth_of, walk
-
-_ALWAYS_CLOSED = ("valid_on/1", "stated_in/2")
+from .values import FALSE, TRUE, UNDETERMINED, UNKNOWN, Value, compare, value_of, write_value
+from .walk import Answers, Outcomes, Rows, Task, computed, reached, truth_of, walk
 
 
 class Witness:
     """The calls of a certificate, as the steps and the verdict read them.
 
-    `masked` are contested atoms, `undetermined` the texts of tests that came out so. `reading`
-    collects calls that are read; `reads` those that each demand reads, `closed_reads` those that
-    absences and aggregates read.
+    `masked` are contested atoms, `undetermined` the texts of tests that came out so, `unsourced`
+    those of aggregates that lack a complete source, `unsourced_calls` absences that do. `reading`
+    collects calls that are read; `_reads` are those that each demand reads, `closed_reads` those
+    that absences and aggregates read. `is_renaming` if a step, or a facts file at hand, gives some
+    entity another name.
     """
 
     def __init__(self, case: Case) -> None:
@@ -56,21 +49,23 @@ class Witness:
         self.calls: dict[str, dict[tuple[int, ...], dict[Arguments, Call]]] = {}
         self.masked: set[Ground] = set()
         self.undetermined: set[str] = set()
-        self.where = ""
         self.reading: dict[Ground, None] = {}
         self.closed_reads: dict[Ground, None] = {}
         self.closed_used: set[str] = set()
         self._reads: dict[Ground, list[Ground]] = {}
-        self._closed: dict[str, bool] = {}
         self._unknown_signs: set[str] = set()
-        self._lacking: dict[str, bool] = {}
-        self._renaming: bool | None = None
+        self._absent_signs: set[str] = set()
+        self.unsourced: set[str] = set()
+        self.unsourced_calls: set[tuple[str, Arguments]] = set()
+        self._declared = set[str]().union(*(policy.closed for policy in case.policies))
+        derived = set[str]().union(*(policy.uses for policy in case.policies))
+        self._closed = {*self._declared, *derived, "valid_on/1", "stated_in/2"}
+        self._below = functools.cache(self._find_below)
         given = case.certificate["witness"]
         for index, conflict in enumerate(given["contested"]):
-            two = len(conflict["sides"]) == 2
-            require(two, "STRUCTURE", f"witness/contested/{index}", "a conflict has two sides")
-            for item in conflict["sides"]:
-                self.masked.add(case.ground(item["atom"], "witness/contested"))
+            case.where = f"witness/contested/{index}"
+            require(len(conflict["sides"]) == 2, "STRUCTURE", "a conflict has two sides")
+            self.masked.update(case.ground(item["atom"]) for item in conflict["sides"])
         self.demands, self.lookups = (
             self._read_calls(given[name], f"witness/{name}") for name in ("demands", "lookups")
         )
@@ -79,40 +74,44 @@ class Witness:
             closest = sorted(groups, key=lambda bound: (-len(bound), bound))
             self.calls[sign] = {bound: groups[bound] for bound in closest}
         if not PRELUDE_HEADS.isdisjoint(self.calls):
+            case.where = "policies"
             digests = [record["digest"] for record in case.certificate["policies"]]
             known = PRELUDE_SHA256 in digests
-            require(known, "WITNESS_INCOMPLETE", "policies", "the witness needs the prelude")
+            require(known, "WITNESS_INCOMPLETE", "the witness needs the prelude")
+        self.is_renaming = self._is_stored("same_as/2") or any(
+            step["conclusion"].startswith("same_as(") for step in case.certificate["steps"]
+        )
 
     def _read_calls(self, records: list[Json], where: str) -> list[Call]:
-        patterns = [record["pattern"] for record in records]
-        if patterns != sorted(set(patterns)):
-            reject("NOT_CANONICAL", where, "patterns are not sorted, or repeated")
+        self._require_sorted([record["pattern"] for record in records], where)
         return [self._read_call(item, f"{where}/{at}") for at, item in enumerate(records)]
 
+    def _require_sorted(self, texts: list[str], where: str) -> None:
+        self.case.where = where
+        require(texts == sorted(set(texts)), "NOT_CANONICAL", "they are not sorted, or repeated")
+
     def _read_call(self, record: Json, where: str) -> Call:
-        try:
-            sign, pattern, _ = read_atom(record["pattern"])
-        except Unreadable as error:
-            reject("STRUCTURE", where, f"the pattern cannot be read: {error}")
+        self.case.where = where
+        sign, pattern, _ = read_atom(record["pattern"], "STRUCTURE")
         written = write_call(sign, pattern)
-        require(written == record["pattern"], "NOT_CANONICAL", where, f"the pattern is {written}")
+        require(written == record["pattern"], "NOT_CANONICAL", f"the pattern is {written}")
         call = Call(sign, pattern, Rows(), record.get("basis", ""), where)
-        certain = [answer["atom"] for answer in record["answers"]]
-        possible = record.get("possible", [])
-        for texts in (certain, possible):
-            if texts != sorted(set(texts)):
-                reject("NOT_CANONICAL", where, "the answers are not sorted, or repeated")
+        if call.basis == "absent":
+            self._absent_signs.add(sign)
         bound = tuple(i for i, item in enumerate(pattern) if item is not None)
         group = self.calls.setdefault(sign, {}).setdefault(bound, {})
         other = group.setdefault(tuple(pattern[i] for i in bound), call)
         call.answers = other.answers  # a predicate with rules and facts: both answer together
-        for text, sure in [(text, True) for text in certain] + [(text, False) for text in possible]:
-            row_sign, row = self.case.ground(text, where, unknown=not sure)
-            if UNKNOWN in row:
-                self._unknown_signs.add(sign)
-            if row_sign != sign or not agrees(pattern, row):
-                reject("WITNESS_UNPROVED", where, f"{text} is no answer to {written}")
-            call.answers.add(sign, row, certain=sure)
+        certain = [answer["atom"] for answer in record["answers"]]
+        for texts, sure in ((certain, True), (record.get("possible", []), False)):
+            self._require_sorted(texts, where)
+            for text in texts:
+                row_sign, row = self.case.ground(text, unknown=not sure)
+                if UNKNOWN in row:
+                    self._unknown_signs.add(sign)
+                if row_sign != sign or not agrees(pattern, row):
+                    reject("WITNESS_UNPROVED", f"{text} is no answer to {written}")
+                call.answers.add(sign, row, certain=sure)
         return call
 
     # ------------------------------------------------------------ reading answers
@@ -137,7 +136,7 @@ class Witness:
             return []
         call = self.covering(sign, args)
         if call is None:
-            reject("WITNESS_INCOMPLETE", self.where, f"no call covers {write_call(sign, args)}")
+            reject("WITNESS_INCOMPLETE", f"no call covers {write_call(sign, args)}")
         certain = call.answers.of(sign)
         return [
             (row, certain[row] and not (positive and self.is_masked(sign, row)))
@@ -150,20 +149,23 @@ class Witness:
             sign, row = f"{sign[:-1]}2", row[:2]
         return (sign, row) in self.masked
 
-    def is_lacking(self, sign: str) -> bool:
-        """Whether a predicate may have answers that nobody could find, for want of a value."""
-        if sign not in self._lacking:
-            below = self._below(sign) if self._unknown_signs else ()
-            self._lacking[sign] = not self._unknown_signs.isdisjoint(below)
-        return self._lacking[sign]
-
-    def _below(self, sign: str) -> list[str]:
+    def _find_below(self, sign: str) -> list[str]:
         """Give a predicate and all that its rules use, over any number of rules."""
-        found = [sign]
-        for current in found:  # grows meanwhile
-            for policy in self.case.policies:
-                found += sorted(policy.uses.get(current, set()) - set(found))
-        return found
+        policies = self.case.policies
+        return reached(
+            [sign], lambda item: sorted(set().union(*(p.uses.get(item, ()) for p in policies)))
+        )
+
+    def is_lacking(self, sign: str) -> bool:
+        """Whether a predicate may have answers not found, for want of a value or of a source."""
+        unknown = self._unknown_signs | self._absent_signs
+        return bool(unknown) and not unknown.isdisjoint(self._below(sign))
+
+    def _is_unsourced(self, literal: Literal) -> bool:
+        """Whether an absence or an aggregate rests on a source that is not there."""
+        return bool(self._absent_signs) and any(
+            not self._absent_signs.isdisjoint(self._below(sign)) for sign in literal.signs()
+        )
 
     def is_closed(self, sign: str) -> bool:
         """Whether a predicate is closed: declared, or derived from closed predicates only."""
@@ -172,15 +174,10 @@ class Witness:
                 "that taxonomies and names of entities show all that values have in common"
             )
             return True
-        if sign not in self._closed:
-            declared = set[str]().union(*(policy.closed for policy in self.case.policies))
-            derived = set[str]().union(*(policy.uses for policy in self.case.policies))
-            below = self._below(sign)
-            self.closed_used |= declared & set(below)
-            known = (*declared, *derived, *_ALWAYS_CLOSED)
-            # Names alike are found only where asked for.
-            self._closed[sign] = sign != "same_name/2" and all(item in known for item in below)
-        return self._closed[sign]
+        below = self._below(sign)
+        self.closed_used |= self._declared.intersection(below)
+        # Names alike are found only where asked for.
+        return sign != "same_name/2" and self._closed.issuperset(below)
 
     # ------------------------------------------------------------ walking bodies
 
@@ -199,10 +196,14 @@ class Witness:
             rows = list(self.rows(literal.sign, arguments(literal.tree, bindings)))
             if any(sure or self.masked for _, sure in rows):
                 return []
+            if not rows and self._is_unsourced(literal):
+                self.unsourced_calls.add((literal.sign, arguments(literal.tree, bindings)))
             return [(bindings, not rows and not self.is_lacking(literal.sign))]
         value: str | None = None
         if literal.kind == "aggregate":
             truth, total = self._aggregated(planned, bindings)
+            if self._is_unsourced(literal):
+                self.unsourced.add(literal.text(bindings))
             value = None if total is None else write_value(total)
         elif planned.assigns:
             value = computed(planned, bindings)
@@ -237,72 +238,58 @@ class Witness:
         result = evaluate(tree["result"], bindings)
         return UNDETERMINED if result is None else compare(tree["operator"], result, value), value
 
-    def is_renaming(self) -> bool:
-        """Whether a step, or a facts file at hand, gives some entity another name."""
-        if self._renaming is None:
-            self._renaming = self._is_stored("same_as/2") or any(
-                str(step["conclusion"]).startswith("same_as(")
-                for step in self.case.certificate["steps"]
-            )
-        return self._renaming
-
     def _first_name(self, term: str) -> str:
         """Give one name, first by text, that stands for all names of an entity.
 
         Where entities have other names, the names of everything that is counted must be shown.
         """
-        if term[0] != '"' or not (self.is_renaming() or self.covering("alias/2", (term, None))):
+        if term[0] != '"' or not (self.is_renaming or self.covering("alias/2", (term, None))):
             return term
         return min([term, *(str(row[1]) for row, _ in self.rows("alias/2", (term, None)))])
 
-    def check_closed(
-        self, rule: Rule, literal: Literal, bindings: Bindings, text: str, where: str
-    ) -> None:
+    def check_closed(self, rule: Rule, literal: Literal, bindings: Bindings, text: str) -> None:
         """Check an absence or an aggregate that a step claims."""
         for sign in literal.signs():
-            if not self.is_closed(sign):
-                reject("NOT_CLOSED", where, f"{text} reads {sign}, which is not closed")
-        self.reading, self.where = self.closed_reads, where
+            closed = self.is_closed(sign)
+            require(closed, "NOT_CLOSED", f"{text} reads {sign}, which is not closed")
+        self.reading = self.closed_reads
         if literal.kind == "absent":
             rows = self.rows(literal.sign, arguments(literal.tree, bindings))
-            require(not rows, "COMPARISON", where, f"{text} fails: the witness has an answer")
+            require(not rows, "COMPARISON", f"{text} fails: the witness has an answer")
+            lacking = self.is_lacking(literal.sign)
+            require(not lacking, "COMPARISON", f"{text} is undetermined: a source is absent")
             return
         planned = next(item for item in rule.plan(rule.variables) if item.literal is literal)
         truth, value = self._aggregated(planned, bindings)
         shown = "" if value is None else f": the aggregate is {write_value(value)}"
-        require(truth == TRUE, "COMPARISON", where, f"{text} is {truth}{shown}")
+        require(truth == TRUE, "COMPARISON", f"{text} is {truth}{shown}")
 
     # ------------------------------------------------------------ completeness
 
     def check_calls(self) -> None:
-        """Walk the rules of every demand, and read every lookup again."""
+        """Walk the rules of every demand, and hold every call against the facts at hand."""
         case = self.case
-        demanded = {demand.sign for demand in self.demands}
         looked_up = {(lookup.sign, lookup.pattern) for lookup in self.lookups}
         for call in (*self.demands, *self.lookups):
             # Whatever a call is said to rest on: the facts files that are at hand answer it, too.
-            for file in case.facts_files().values():
-                if not call.rows.issuperset(file.rows.matching(call.sign, call.pattern)):
-                    reject("LOOKUP_MISMATCH", call.where, "the facts hold more rows")
+            case.where = call.where
+            for file in case.facts_files.values():
+                complete = call.rows.issuperset(file.rows.matching(call.sign, call.pattern))
+                require(complete, "LOOKUP_MISMATCH", "the facts hold more rows")
+        only_demanded: dict[str, Call] = {}
         for demand in self.demands:
-            if (demand.sign, demand.pattern) in looked_up or demand.sign in PRELUDE_HEADS:
-                continue
-            concluded = any(
-                rule.id.startswith(tuple(VALUE_RULES)) for rule in case.by_head[demand.sign]
-            )
-            if not concluded and not any(demand.sign in p.uses for p in case.policies):
-                message = f"{demand.sign} is stored; expected a lookup beside the demand"
-                reject("WITNESS_INCOMPLETE", demand.where, message)
-            if case.texts is None or any(lookup.basis != "facts" for lookup in self.lookups):
-                case.trust(f"that {demand.sign} is concluded by rules only, and stated nowhere")
+            if (demand.sign, demand.pattern) not in looked_up and demand.sign not in PRELUDE_HEADS:
+                only_demanded.setdefault(demand.sign, demand)
+        for demand in only_demanded.values():
+            self._check_concluded(demand)
         for demand in self.demands:
             self._check_demand(demand)
-        renamed = self.is_renaming()
+        demanded, renamed = {demand.sign for demand in self.demands}, self.is_renaming
         for lookup in self.lookups:
+            case.where = lookup.where
             carried = renamed and lookup.sign not in NEVER_RENAMED and self._is_stored(lookup.sign)
             if lookup.sign not in demanded and (carried or lookup.sign in case.by_head):
-                message = f"rules conclude {lookup.sign} too; expected a demand"
-                reject("WITNESS_INCOMPLETE", lookup.where, message)
+                reject("WITNESS_INCOMPLETE", f"rules conclude {lookup.sign}; expected a demand")
         self._check_no_open_lookup()
         if self.demands or self.lookups:
             counts = f"{len(self.demands)} demands and {len(self.lookups)} lookups"
@@ -311,11 +298,21 @@ class Witness:
     def _is_stored(self, sign: str) -> bool:
         """Whether a lookup or a facts file that is at hand gives rows of a predicate."""
         return any(lookup.sign == sign and lookup.rows for lookup in self.lookups) or any(
-            file.rows.of(sign) for file in self.case.facts_files().values()
+            file.rows.of(sign) for file in self.case.facts_files.values()
         )
 
+    def _check_concluded(self, demand: Call) -> None:
+        """A call that is only demanded asks for what rules conclude, not for what is stored."""
+        case, sign = self.case, demand.sign
+        case.where = demand.where
+        concluded = any(rule.id.startswith(tuple(VALUE_RULES)) for rule in case.by_head[sign])
+        concluded = concluded or any(sign in policy.uses for policy in case.policies)
+        require(concluded, "WITNESS_INCOMPLETE", f"{sign} is stored; expected a lookup, too")
+        if case.texts is None or any(lookup.basis != "facts" for lookup in self.lookups):
+            case.trust(f"that {sign} is concluded by rules only, and stated nowhere")
+
     def _check_demand(self, demand: Call) -> None:
-        rows, self.reading, self.where = demand.answers.of(demand.sign), {}, demand.where
+        rows, self.reading, self.case.where = demand.answers.of(demand.sign), {}, demand.where
         for task in walk(tasks_of(self.case, demand.sign, demand.pattern), self.read, self.test):
             assert task.rule is not None, "the body of a demand is that of a rule"
             head = arguments(task.rule.head, task.bindings)
@@ -323,21 +320,18 @@ class Witness:
             if not rows.get(head, False) and (sure or head not in rows):
                 atom = write_call(demand.sign, head)
                 message = f"rule {task.rule.id} gives {atom}, which is not among the answers"
-                reject("WITNESS_INCOMPLETE", demand.where, message)
+                reject("WITNESS_INCOMPLETE", message)
         self._reads[demand.sign, demand.pattern] = list(self.reading)
 
     def _check_no_open_lookup(self) -> None:
         """Reject absences that rest on what is merely not in a knowledge base."""
-        reached = dict(self.closed_reads)
-        waiting = list(reached)
-        for call in waiting:  # grows meanwhile
-            waiting += [item for item in self._reads.get(call, ()) if item not in reached]
-            reached.update(dict.fromkeys(waiting))
+        reads = {*reached(self.closed_reads, lambda call: self._reads.get(call, ()))}
         for lookup in self.lookups:
-            if (lookup.sign, lookup.pattern) in reached and lookup.basis == "knowledge":
+            if lookup.basis == "knowledge" and (lookup.sign, lookup.pattern) in reads:
                 # Names and classes that a knowledge base does not have are no gap: see is_closed.
+                self.case.where = lookup.where
                 named = lookup.sign in ("same_as/2", "subclass_of/2")
-                require(named, "NOT_CLOSED", lookup.where, f"{lookup.sign} is not closed")
+                require(named, "NOT_CLOSED", f"{lookup.sign} is not closed")
 
 
 def tasks_of(case: Case, sign: str, pattern: Arguments) -> list[Task]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kb.statement import Evidence, Statement, Text
@@ -14,17 +14,20 @@ from ..clause import Policy, Positive
 from ..decide import Decision, Request, decide, prove
 from ..evaluate import UNLIMITED, Budget
 from ..facts import Fact, FactBase, facts_of
+from ..retraction import Retraction
 from ..slice import AtomPremise, Instance
 from ..source_text import normalize
 from ..sources import Candidates, SourceRecord, StatementRecord
 from ..steps import Proof
 from ..verdict import Verdict
 from ..verify import Texts
-from .decision import GoalDecision, GraphStep, decide_hypergraph
+from .decision import ClosedHypergraph, GoalDecision, GraphStep, check_goals, close_hypergraph
 from .graph import Hypergraph, Unit
 from .reading import read_hypergraph
 from .rules import Rules, holds, one_line, rules_of
+from .slicing import GroundSlices
 from .spans import unit_spans
+from .supposition import assumed_atom, suppose
 
 WHOLE_CONE_UP_TO = 1_000
 """Edges up to which the policy holds all that could matter; beyond, only what a proof uses."""
@@ -57,6 +60,10 @@ class HypergraphSources:
         """A hypergraph declares nothing closed."""
         return False
 
+    def is_missing(self, label: str) -> bool:  # noqa: ARG002  # protocol
+        """A hypergraph declares nothing closed."""
+        return False
+
     def candidates(self, query: str, entity: str) -> Candidates:  # noqa: ARG002  # protocol
         """A hypergraph holds no passages to search."""
         return Candidates()
@@ -70,8 +77,8 @@ class HypergraphSources:
 class HypergraphCase:
     """One goal of a hypergraph with everything a certificate needs.
 
-    `decision` is what the hypergraph says of it; `proof` derives the goal, or what refutes it,
-    under the policy.
+    `closed` is the hypergraph with what the request supposes, `decision` what it says of the goal;
+    `proof` derives the goal, or what refutes it, under the policy.
     """
 
     goal: Atom
@@ -79,8 +86,11 @@ class HypergraphCase:
     policy: Policy
     facts: FactBase
     sources: HypergraphSources
+    closed: ClosedHypergraph
     decision: GoalDecision
     proof: Proof | None
+    assumptions: tuple[Atom, ...] = ()
+    retractions: tuple[Retraction, ...] = ()
 
 
 def hypergraph_case(
@@ -88,17 +98,23 @@ def hypergraph_case(
     goal: str,
     *,
     name: str,
+    assumed: Sequence[str] = (),
+    left_out: Sequence[str] = (),
     engine: str = "auto",
     expired: Callable[[], bool] = lambda: False,
 ) -> HypergraphCase:
     """Read a hypergraph file and make a case of one goal, an atom id of it.
 
-    The policy holds the rules that can matter for the goal; `expired` is that of
-    `decide_hypergraph`. Raises HypergraphRejected with every problem, GoalRejected for a goal that
-    is no atom, and the errors of engines.
+    Atoms `assumed` hold besides, units `left_out` do not count. The policy holds the rules that can
+    matter for the goal; `expired` is that of `decide_hypergraph`. Raises HypergraphRejected with
+    every problem, GoalRejected for a goal that is no atom and for what cannot be supposed, and the
+    errors of engines.
     """
     graph = read_hypergraph(data, name=name)
-    (decision,) = decide_hypergraph(graph, goals=[goal], engine=engine, expired=expired)
+    check_goals(graph, [goal])
+    supposed = suppose(graph, assumed=assumed, left_out=left_out)
+    closed = close_hypergraph(supposed, engine=engine, expired=expired)
+    decision = closed.decide(goal)
     atoms, edges = _cone(graph, goal)
     proved = decision.verdict is not Verdict.ABSTAINED
     if proved and len(edges) > WHOLE_CONE_UP_TO:
@@ -110,11 +126,26 @@ def hypergraph_case(
         if not (atoms.isdisjoint(unit.states) and edges.isdisjoint(unit.witnesses))
     ]
     rules = rules_of(graph, atoms=atoms, edges=edges, units=units)
+    without = {unit.id for unit in graph.units}.intersection(left_out)
+    cited = {unit.id for unit in units}
+    units += [unit for unit in graph.units if unit.id in without - cited]
     facts, sources = _statements(data, units, name=name)
     words = {atom.id: atom.text for atom in graph.atoms}[goal]
-    proof = _proof(decision, rules, facts) if proved else None
     return HypergraphCase(
-        holds(goal), words or goal, rules.policy(), facts, sources, decision, proof
+        holds(goal),
+        words or goal,
+        rules.policy(),
+        facts,
+        sources,
+        closed,
+        decision,
+        _proof(decision, rules, facts) if proved else None,
+        assumptions=tuple(map(holds, sorted(set(assumed)))),
+        retractions=tuple(
+            Retraction(fact.leaf, fact.atom)
+            for fact in _units(facts)
+            if fact.atom.arguments[0] in without
+        ),
     )
 
 
@@ -130,7 +161,13 @@ def certify_case(
     The goal of the certificate is `holds("ATOM")`; its quotes are the units as the file has them.
     Raises as `decide` does.
     """
-    request = Request(case.goal, valid_on, understood_as=case.understood_as)
+    request = Request(
+        case.goal,
+        valid_on,
+        assumptions=case.assumptions,
+        understood_as=case.understood_as,
+        retractions=case.retractions,
+    )
     if case.proof is not None:
         return prove(request, case.proof, policy=case.policy, sources=case.sources)
     return decide(
@@ -141,6 +178,7 @@ def certify_case(
         engine=engine,
         budget=budget,
         known=[("holds", 1), ("unit", 2), ("witnessed", 1)],
+        slicer=lambda facts: GroundSlices(case.policy, facts).slice,
     )
 
 
@@ -171,13 +209,12 @@ def _cone(graph: Hypergraph, goal: str) -> tuple[set[str], set[str]]:
 
 def _proof(decision: GoalDecision, rules: Rules, facts: FactBase) -> Proof:
     """Write the steps of a decision as a derivation under the policy."""
-    stated = {
-        str(fact.atom.arguments[0]): fact
-        for fact in facts.facts()
-        if fact.atom.signature == ("unit", 2)
-    }
+    stated = {str(fact.atom.arguments[0]): fact for fact in _units(facts)}
     steps: list[tuple[Atom, Instance | Fact]] = []
     for step in decision.steps:
+        if assumed_atom(step.unit) is not None and step.edge is None:
+            steps.append((holds(step.atom), Fact(holds(step.atom), "assumed")))
+            continue
         for key in _keys(step):
             if key[0] in ("states", "witnesses"):
                 fact = stated[key[1]]
@@ -190,6 +227,10 @@ def _proof(decision: GoalDecision, rules: Rules, facts: FactBase) -> Proof:
         steps.append(_instance(rules, ("denies", decision.goal, decision.proved or "")))
         last = holds(decision.goal).complement
     return Proof(last, tuple(steps))
+
+
+def _units(facts: FactBase) -> Iterator[Fact]:
+    return (fact for fact in facts.facts() if fact.atom.signature == ("unit", 2))
 
 
 def _keys(step: GraphStep) -> Iterable[tuple[str, ...]]:

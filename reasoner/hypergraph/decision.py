@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..abduction import Abduction, Optimality, abduce
+from ..abduction import Optimality, abduce
 from ..derivation import certify
 from ..engines import close
 from ..engines.linear import GIVEN, UNDERIVED, Firing
@@ -84,25 +84,33 @@ def decide_hypergraph(
     turns true before a certificate is minimal, and the errors of `close`.
     """
     wanted = list(graph.goals if goals is None else goals)
-    ids = {atom.id for atom in graph.atoms}
     if not wanted:
         raise GoalRejected("the hypergraph names no goal; expected one in its goals or as argument")
-    for goal in wanted:
-        if goal not in ids:
-            raise GoalRejected(f"goal {goal!r} is no atom of the hypergraph{_near(goal, ids)}")
+    check_goals(graph, wanted)
     if context is not None:
         graph = _restrict(graph, context)
+    closed = close_hypergraph(graph, engine=engine, expired=expired)
+    return tuple(closed.decide(goal) for goal in wanted)
+
+
+def close_hypergraph(
+    graph: Hypergraph, *, engine: str = "auto", expired: Expired = never
+) -> ClosedHypergraph:
+    """Close a hypergraph for decisions on any of its atoms; `expired` as in `decide_hypergraph`.
+
+    Raises the errors of `close`.
+    """
     whole = compile_hypergraph(graph)
     firing = close(whole.program, engine=engine)
-    opponents = graph.opponents()
-    contested = _contested(opponents, whole, firing)
+    contested = _contested(graph.opponents(), whole, firing)
     if contested:
         clean = compile_hypergraph(graph, without=frozenset(contested))
         clean_firing = close(clean.program, engine=engine)
     else:
         clean, clean_firing = whole, firing
-    case = _Case(graph, whole, firing, clean, clean_firing, opponents, contested, expired)
-    return tuple(case.decide(goal) for goal in wanted)
+    return ClosedHypergraph(
+        graph, whole, firing, clean, clean_firing, graph.opponents(), contested, expired
+    )
 
 
 def violations(graph: Hypergraph, *, engine: str = "auto") -> tuple[Violation, ...]:
@@ -120,8 +128,11 @@ def violations(graph: Hypergraph, *, engine: str = "auto") -> tuple[Violation, .
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
-    """A hypergraph closed twice: as a whole, and without its contested atoms."""
+class ClosedHypergraph:
+    """A hypergraph closed twice: as a whole, and without its contested atoms.
+
+    `contested` gives each atom that follows together with what contradicts it, and what that is.
+    """
 
     graph: Hypergraph
     whole: CompiledHypergraph
@@ -134,7 +145,7 @@ class _Case:
 
     def decide(self, goal: str) -> GoalDecision:
         """Decide one goal."""
-        if self._clean_derives(goal):
+        if self.derives(goal):
             units, steps = _certificate(self.clean, self.clean_firing, goal, self.expired)
             return GoalDecision(
                 goal,
@@ -146,7 +157,7 @@ class _Case:
         if self.firing.clauses[self.whole.number(goal)] != UNDERIVED:
             return self._conflict(goal)
         for other in self.opponents.get(goal, ()):
-            if self._clean_derives(other):
+            if self.derives(other):
                 units, steps = _certificate(self.clean, self.clean_firing, other, self.expired)
                 return GoalDecision(
                     goal,
@@ -157,7 +168,10 @@ class _Case:
                 )
         return self._abstain(goal)
 
-    def _clean_derives(self, goal: str) -> bool:
+    def derives(self, goal: str) -> bool:
+        """Whether an atom follows without any contested one; what is not listed does not."""
+        if not self.clean.lists(goal):
+            return False
         return int(self.clean_firing.clauses[self.clean.number(goal)]) != UNDERIVED
 
     def _conflict(self, goal: str) -> GoalDecision:
@@ -191,7 +205,8 @@ class _Case:
 
     def _abstain(self, goal: str) -> GoalDecision:
         found = open_requirements(self.graph, self.whole, self.firing, goal)
-        missing = self._cheapest(goal)
+        number = self.whole.number(goal)
+        missing = abduce(self.whole.program, number, missing_costs(self), expired=self.expired)
         sets = missing.sets
         return GoalDecision(
             goal,
@@ -202,19 +217,25 @@ class _Case:
             optimality=missing.optimality,
         )
 
-    def _cheapest(self, goal: str) -> Abduction:
-        """Find the fewest atoms no edge yields, or witnesses, that would close the goal."""
-        heads = {edge.head for edge in self.graph.hyperedges}
-        clauses = self.firing.clauses.tolist()
-        first_unit = self.whole.unit_numbers.start
-        costs = {
-            number: 1
-            for number in range(first_unit)
-            if clauses[number] == UNDERIVED
-            and (number >= len(self.whole.atoms) or self.whole.atoms[number] not in heads)
-        }
-        number = self.whole.number(goal)
-        return abduce(self.whole.program, number, costs, expired=self.expired)
+
+def missing_costs(closed: ClosedHypergraph) -> dict[int, int]:
+    """Give each missing atom that no edge yields, and each missing witness, the cost one."""
+    heads = {edge.head for edge in closed.graph.hyperedges}
+    clauses = closed.firing.clauses.tolist()
+    atoms = closed.whole.atoms
+    return {
+        number: 1
+        for number in range(closed.whole.unit_numbers.start)
+        if clauses[number] == UNDERIVED and (number >= len(atoms) or atoms[number] not in heads)
+    }
+
+
+def check_goals(graph: Hypergraph, goals: Iterable[str], *, name: str = "the hypergraph") -> None:
+    """Raise GoalRejected for a goal that is no atom of the hypergraph, with the nearest one."""
+    ids = {atom.id for atom in graph.atoms}
+    for goal in goals:
+        if goal not in ids:
+            raise GoalRejected(f"goal {goal!r} is no atom of {name}{near_name(goal, ids)}")
 
 
 def _restrict(graph: Hypergraph, context: Collection[str]) -> Hypergraph:
@@ -222,7 +243,7 @@ def _restrict(graph: Hypergraph, context: Collection[str]) -> Hypergraph:
     for name in sorted(context):
         if name not in units:
             raise GoalRejected(
-                f"context names {name!r}, no unit of the hypergraph{_near(name, units)}"
+                f"context names {name!r}, no unit of the hypergraph{near_name(name, units)}"
             )
     kept = tuple(unit for unit in graph.units if unit.id in set(context))
     return Hypergraph(
@@ -230,7 +251,8 @@ def _restrict(graph: Hypergraph, context: Collection[str]) -> Hypergraph:
     )
 
 
-def _near(name: str, names: Collection[str]) -> str:
+def near_name(name: str, names: Collection[str]) -> str:
+    """Give `; did you mean 'x'?` where a name is close to one of some."""
     near = difflib.get_close_matches(name, sorted(names), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 

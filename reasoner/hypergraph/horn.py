@@ -33,6 +33,10 @@ class CompiledHypergraph:
         first = len(self.atoms)
         return {edge: number for number, edge in enumerate(self.witnessed, start=first)}
 
+    def lists(self, atom: str) -> bool:
+        """Whether the hypergraph has an atom."""
+        return atom in self._numbers
+
     def number(self, atom: str) -> int:
         """Give the number of an atom of the hypergraph."""
         return self._numbers[atom]

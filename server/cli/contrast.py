@@ -11,7 +11,19 @@ from proofweave.v1 import common_pb2, reasoning_pb2
 from .connection import connect
 from .options import At, Config, Deadline, Json, Kb, Server, Token, ValidOn, settings_of, target
 from .outcome import BY_VERDICT, console, print_json
-from .prove import Assume, FactsOption, Goal, PolicyOption, Retract, goal_request, is_offline
+from .prove import (
+    Assume,
+    FactsOption,
+    GameLogOption,
+    GameOption,
+    Goal,
+    HypergraphOption,
+    PolicyOption,
+    Retract,
+    goal_request,
+    graph_file,
+    is_offline,
+)
 from .verdicts import (
     STYLES,
     certificate_of,
@@ -19,6 +31,7 @@ from .verdicts import (
     decision_json,
     proof_text,
     quote_json,
+    show_graph,
     source_texts,
     verdict_word,
 )
@@ -32,6 +45,9 @@ def contrast(
     other: Annotated[str, typer.Argument(metavar="OTHER", help="Why not this one?")],
     policy: PolicyOption = None,
     facts: FactsOption = None,
+    hypergraph: HypergraphOption = None,
+    game_log: GameLogOption = None,
+    game: GameOption = None,
     assume: Assume = None,
     retract: Retract = None,
     valid_on: ValidOn = "",
@@ -47,16 +63,28 @@ def contrast(
 
     Topmost first, down to the facts without a counterpart, with their codes; then the cheapest
     facts that would prove OTHER. The exit code is that of OTHER. Nothing is recorded.
+    Of a hypergraph both goals are atoms.
 
     \b
     Examples:
       proofweave contrast 'eligible(acme)' 'eligible(tiny)' --policy p.lp --facts f.lp
       proofweave contrast 'insured("Acme GmbH")' 'insured("Tiny Ltd")' --kb kb --policy onboarding
+      proofweave contrast 'grandfather(max)' 'grandfather(eva)' --hypergraph trip.json
+      proofweave contrast 'enabled(7)' 'enabled(9)' --game-log games.jsonl --game g1
     """
     settings = settings_of(config)
     where = target(server, kb, token, settings)
     request = reasoning_pb2.ContrastGoalsRequest(
-        goal=goal_request(goal, policy, facts, None, assume, valid_on, at, retract=retract),
+        goal=goal_request(
+            goal,
+            policy,
+            facts,
+            graph_file(hypergraph, game_log, game),
+            assume,
+            valid_on,
+            at,
+            retract=retract,
+        ),
         other=other,
         budget=common_pb2.Budget(deadline_ms=deadline),
     )
@@ -91,13 +119,15 @@ def _show(
     out = console()
     for one, certificate in zip((response.goal, response.other), certificates, strict=True):
         text = proof_text(one, certificate, facts=facts, texts=texts).rstrip("\n")
-        if one.verdict == common_pb2.VERDICT_ABSTAINED:
+        if one.verdict == common_pb2.VERDICT_ABSTAINED or one.HasField("graph"):
             code = code_word(one.code)
             text = f"{verdict_word(one.verdict)}{f' ({code})' if code else ''}: {one.goal}"
         first, _, rest = text.partition("\n")
         out.print(first, style=STYLES[one.verdict])
         if rest:
             out.print(rest)
+        if one.verdict != common_pb2.VERDICT_ABSTAINED:
+            show_graph(one.graph)
         out.print("")
     if response.kind == BOTH:
         out.print("both are certified: there is nothing to contrast", style="bold")

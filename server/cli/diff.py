@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,11 +12,21 @@ from ..errors import RequestRejected
 from .connection import connect
 from .options import Config, Deadline, Json, Kb, Server, Token, settings_of, target
 from .outcome import console, counted, print_json
-from .prove import Assume, FactsOption, Retract, goal_request, is_offline, rules_of
+from .prove import (
+    Assume,
+    FactsOption,
+    GameLogOption,
+    Retract,
+    goal_request,
+    graph_file,
+    is_offline,
+    rules_of,
+)
 from .steps import step_json
 from .verdicts import STYLES, certificate_of, code_word, decision_json, verdict_word
 
 Twice = list[str] | None
+Several = list[str] | None
 
 
 def diff(
@@ -37,8 +48,28 @@ def diff(
         typer.Option("--decision", metavar="N", help="A recorded decision; two of them."),
     ] = None,
     facts: FactsOption = None,
+    hypergraph: Annotated[
+        list[Path] | None,
+        typer.Option("--hypergraph", metavar="F.json", help="Once for both, twice to compare."),
+    ] = None,
+    game_log: GameLogOption = None,
+    game: Annotated[
+        Twice, typer.Option("--game", metavar="ID", help="Once for both, twice to compare.")
+    ] = None,
     assume: Assume = None,
     retract: Retract = None,
+    with_: Annotated[
+        Several,
+        typer.Option("--with", metavar="ATOM", help="Assume it on the second side only."),
+    ] = None,
+    without: Annotated[
+        Several,
+        typer.Option(
+            "--without",
+            metavar="ATOM|st:ID|UNIT",
+            help="Leave a fact, statement or unit out on the second side only.",
+        ),
+    ] = None,
     deadline: Deadline = 0,
     kb: Kb = None,
     server: Server = None,
@@ -48,8 +79,8 @@ def diff(
 ) -> None:
     """Decide a goal twice and name the first step that flipped, why, and what follows from it.
 
-    Between two revisions, two days, two policies, or several of these at once; or between two
-    recorded decisions. Nothing is recorded.
+    Between two revisions, days, policies or hypergraphs, or several of these; between what is
+    known and what if (--with, --without); or between two recorded decisions. Nothing is recorded.
 
     \b
     Examples:
@@ -57,24 +88,46 @@ def diff(
       proofweave diff 'insured("Acme GmbH")' --kb kb --policy onboarding \\
         --valid-on 2026-12-31 --valid-on 2027-01-01
       proofweave diff 'eligible(acme)' --facts acme.lp --policy old.lp --policy new.lp
+      proofweave diff 'eligible(acme)' --facts acme.lp --policy p.lp --without 'audited(acme)'
       proofweave diff --kb kb --decision 12 --decision 15
+      proofweave diff 'grandfather(max, otto)' --hypergraph old.json --hypergraph new.json
+      proofweave diff 'grandfather(max, otto)' --hypergraph trip.json --without u2
+      proofweave diff 'enabled(7)' --game-log games.jsonl --game g1 --game g2
     """
     settings = settings_of(config)
     where = target(server, kb, token, settings)
-    first, second = _standpoints(at, valid_on, policy, decision)
+    graphs = _graph_files(hypergraph, game_log, game)
+    first, second = _standpoints(
+        at, valid_on, policy, decision, graphs=graphs, supposed=bool(with_ or without)
+    )
+    second.assumptions.extend(with_ or ())
+    second.retractions.extend(without or ())
     if decision and goal:
         raise RequestRejected("a goal and --decision are both given; decisions have their goals")
     if not decision and not goal:
         raise RequestRejected("no goal is given; expected GOAL, or --decision twice")
     shared = policy[0] if policy and len(policy) == 1 else None
     request = reasoning_pb2.CompareVerdictsRequest(
-        goal=goal_request(goal, shared, facts, None, assume, "", retract=retract),
+        goal=goal_request(
+            goal,
+            shared,
+            facts,
+            graphs[0] if len(graphs) == 1 else None,
+            assume,
+            "",
+            retract=retract,
+        ),
         first=first,
         second=second,
         budget=common_pb2.Budget(deadline_ms=deadline),
     )
-    files = reasoning_pb2.Goal(policy_text=first.policy_text, facts_text=request.goal.facts_text)
-    if not decision and is_offline(where, request.goal if shared else files):
+    files = reasoning_pb2.Goal(facts_text=request.goal.facts_text)
+    if first.WhichOneof("rules") == "hypergraph":
+        files.hypergraph = first.hypergraph
+    else:
+        files.policy_text = first.policy_text
+    whole = shared or len(graphs) == 1
+    if not decision and is_offline(where, request.goal if whole else files):
         from ..offline import compare_files  # loads the engines
 
         response = compare_files(request, settings)
@@ -91,22 +144,58 @@ def diff(
     _show(response)
 
 
+def _graph_files(
+    hypergraph: list[Path] | None, game_log: Path | None, games: Twice
+) -> list[tuple[str, bytes]]:
+    """Give name and JSON of each hypergraph; two games of a log are told apart by their names.
+
+    Raises RequestRejected for options that do not go together, or given more than twice.
+    """
+    files: list[Path | None] = list(hypergraph or ())
+    often = [
+        name for name, given in (("--hypergraph", files), ("--game", games or ())) if len(given) > 2
+    ]
+    if often:
+        raise RequestRejected(f"{', '.join(often)} is given more than twice; expected two sides")
+    found = []
+    named: list[str | None] = list(games or ())
+    for file in files or [None]:
+        for game in named or [None]:
+            graph = graph_file(file, game_log, game)
+            if graph is not None:
+                name, data = graph
+                found.append((f"{name} {game}" if game is not None else name, data))
+    return found
+
+
 def _standpoints(
-    at: Twice, valid_on: Twice, policy: Twice, decision: Twice
+    at: Twice,
+    valid_on: Twice,
+    policy: Twice,
+    decision: Twice,
+    *,
+    graphs: list[tuple[str, bytes]],
+    supposed: bool,
 ) -> tuple[reasoning_pb2.Standpoint, reasoning_pb2.Standpoint]:
     """Make the two sides; what is given once holds for both.
 
-    Raises RequestRejected where nothing is given twice, or something more often.
+    Raises RequestRejected where the sides cannot differ, or something is given more than twice.
     """
     given = {"--at": at, "--valid-on": valid_on, "--policy": policy, "--decision": decision}
     often = [name for name, values in given.items() if values and len(values) > 2]
     if often:
         raise RequestRejected(f"{', '.join(often)} is given more than twice; expected two sides")
-    if decision and (len(decision) != 2 or at or valid_on or policy):
-        raise RequestRejected("--decision is given twice and alone: decisions say all the rest")
-    if not any(values and len(values) == 2 for values in given.values()):
+    if policy and graphs:
         raise RequestRejected(
-            "nothing is given twice; expected two of --at, --valid-on, --policy or --decision"
+            "--policy and a hypergraph or game log are both given; expected one of them"
+        )
+    if decision and (len(decision) != 2 or at or valid_on or policy or graphs or supposed):
+        raise RequestRejected("--decision is given twice and alone: decisions say all the rest")
+    twice = len(graphs) == 2 or any(values and len(values) == 2 for values in given.values())
+    if not twice and not supposed:
+        raise RequestRejected(
+            "nothing is given twice; expected two of --at, --valid-on, --policy, --hypergraph, "
+            "--game or --decision, or --with or --without"
         )
     sides = []
     for side in (0, 1):
@@ -120,6 +209,8 @@ def _standpoints(
                 one.policy = name
             else:
                 one.policy_text, one.policy_name = text, name
+        if len(graphs) == 2:
+            one.policy_name, one.hypergraph = graphs[side]
         if decision:
             one.decision = decision[side]
         sides.append(one)

@@ -34,11 +34,16 @@ def sparql(
 ) -> None:
     """Run a SPARQL query; the default graph is the union of all sources.
 
+    SERVICE may ask the endpoints that the settings list (services in [sparql]). What an answer does
+    not show, such as a dimension that nobody has defined, is said on stderr.
+
     \b
     Examples:
       proofweave sparql --kb kb 'SELECT * { ?s ?p ?o } LIMIT 10' --accept text/csv
       proofweave sparql --kb kb query.rq --json
       proofweave sparql --kb kb query.rq --at 12 --valid-on 2026-03-01
+      PROOFWEAVE_SPARQL__SERVICES='["http://127.0.0.1:7878/query"]' proofweave sparql \\
+        --kb kb 'SELECT * { ?s d:bank ?b SERVICE <http://127.0.0.1:7878/query> { ?b ?p ?o } }'
     """
     settings = settings_of(config)
     text = read_text(Path(query)) if query.endswith((".rq", ".sparql")) else query
@@ -51,6 +56,8 @@ def sparql(
     last = b""
     with connect(target(server, kb, token, settings), settings) as services:
         for piece in services.knowledge.QueryGraph(request):
+            for warning in piece.warnings:
+                typer.echo(f"warning: {warning}", err=True)
             sys.stdout.buffer.write(piece.chunk)
             last = piece.chunk or last
     if not last.endswith(b"\n"):

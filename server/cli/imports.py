@@ -17,7 +17,7 @@ from ..translate import CHUNK
 from .connection import Services, connect
 from .ingest import outcome_json
 from .options import Config, Json, Kb, Server, Token, settings_of, target
-from .outcome import console, counted, print_json, progress
+from .outcome import Exit, console, counted, print_json, progress
 from .prove import read_text
 
 
@@ -86,7 +86,8 @@ def import_file(
 
     Of a table the header names dimensions, or a mapping says what columns are; where neither does,
     a mapping of the packs is used if it fits. Of RDF the predicates do, by their last part. What
-    cannot be read is listed with its line and the rest goes on; after a break, run it again.
+    cannot be read is listed with its line and the rest goes on; after a break, run it again. Where
+    all was refused, the exit code is 1.
 
     \b
     Examples:
@@ -118,6 +119,13 @@ def import_file(
         print_json(import_json(operation.outcome, file))
     else:
         _show(operation.outcome.admitted, file)
+    raise typer.Exit(exit_of_import(operation.outcome.admitted))
+
+
+def exit_of_import(admitted: knowledge_pb2.DocumentAdmitted) -> Exit:
+    """Give the exit code: an error where everything was refused and nothing of it is known."""
+    known = admitted.statements_inserted + admitted.statements_known
+    return Exit.ERROR if admitted.refused and not known else Exit.DONE
 
 
 def import_json(outcome: knowledge_pb2.DocumentOutcome, file: Path) -> dict[str, Any]:
@@ -137,11 +145,11 @@ def _show(admitted: knowledge_pb2.DocumentAdmitted, file: Path) -> None:
     out = console()
     if admitted.mapping:
         out.print(f"{file}: read by the mapping {admitted.mapping}")
-    if admitted.undefined_columns:
-        names = ", ".join(admitted.undefined_columns)
-        out.print(f"{file}: no dimension is defined for {names}; imported under the name")
     if admitted.defined_dimensions:
-        out.print(f"{file}: defined {', '.join(admitted.defined_dimensions)}")
+        why = ""
+        if admitted.undefined_columns:
+            why = f", since no dimension was defined for {', '.join(admitted.undefined_columns)}"
+        out.print(f"{file}: defined {', '.join(admitted.defined_dimensions)}{why}")
     refused = sum(each.count for each in admitted.refused)
     out.print(
         f"{file}: {counted(admitted.statements_inserted, 'statement')} new, "

@@ -20,6 +20,7 @@ from .outcome import console, counted, print_json
 
 if TYPE_CHECKING:
     from kb.dimension import Dimension
+    from kb.left_aside import LeftAside
 
 
 class Format(Enum):
@@ -45,6 +46,8 @@ _BY_ENDING = {
     ".nt": Format.N_TRIPLES,
     ".jsonld": Format.JSON_LD,
 }
+_NAMED = 5
+"""Classes that are named beside what is not kept of them."""
 _EDGES_MAPPING = "subject: class\ndimensions:\n  broader: {name: subclass_of, kind: class}\n"
 
 Syntax = Annotated[
@@ -159,21 +162,22 @@ def import_file(
     settings = settings_of(config)
     with connect(target(server, kb, token, settings), settings) as services:
         content = file.read_bytes()
+        found: tuple[Dimension, ...]
+        left: tuple[LeftAside, ...] = ()
         if name:
             pairs = [
                 (low, high) for low, _, high in (text.partition("=") for text in allowed or ())
             ]
-            found: tuple[Dimension, ...] = (
-                import_taxonomy(
-                    content,
-                    media_type,
-                    name=name,
-                    root=root or None,
-                    functional=functional,
-                    allowed_ambiguities=pairs,
-                    languages=languages or ("", "en"),
-                ),
+            imported = import_taxonomy(
+                content,
+                media_type,
+                name=name,
+                root=root or None,
+                functional=functional,
+                allowed_ambiguities=pairs,
+                languages=languages or ("", "en"),
             )
+            found, left = (imported.dimension,), imported.left_aside
         else:
             found = import_dimensions(content, media_type, namespace=_namespace(services))
             if not found:
@@ -196,7 +200,11 @@ def import_file(
             }
             for dimension in found
         ]
-        print_json({"dimensions": listed, "dry_run": dry_run})
+        not_kept = [
+            {"reason": each.reason, "count": each.count, "classes": list(each.classes)}
+            for each in left
+        ]
+        print_json({"dimensions": listed, "dry_run": dry_run, "not_kept": not_kept})
         return
     for dimension in found:
         classes = len(dimension.taxonomy.elements) if dimension.taxonomy else 0
@@ -207,6 +215,10 @@ def import_file(
             else ""
         )
         console().print(f"{verb} {dimension.name}: {dimension.kind.value}{words}")
+    for each in left:
+        more = ", ..." if len(each.classes) > _NAMED else ""
+        of = f" (of {', '.join(each.classes[:_NAMED])}{more})" if each.classes else ""
+        console().print(f"  not kept {each.count:5}  {each.reason}{of}")
 
 
 def _syntax(given: Format | None, file: Path) -> Format:

@@ -8,6 +8,7 @@ import typer
 from proofweave.v1 import knowledge_pb2
 
 from .connection import connect
+from .imports import exit_of_import
 from .options import Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import Exit, console, print_json
 
@@ -74,7 +75,7 @@ def resume(
     else:
         console().print(operation_line(operation))
     done = operation.state == knowledge_pb2.Operation.STATE_SUCCEEDED
-    raise typer.Exit(Exit.DONE if done else Exit.ERROR)
+    raise typer.Exit(exit_of_import(operation.outcome.admitted) if done else Exit.ERROR)
 
 
 def state_word(operation: knowledge_pb2.Operation) -> str:

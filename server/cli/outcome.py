@@ -33,13 +33,22 @@ BY_VERDICT = {
 USAGE_REASONS = frozenset(
     {
         "ENGINE_UNKNOWN",
+        "FORMAT_UNAVAILABLE",
         "GOAL_REJECTED",
+        "NOT_FOUND",
+        "NOT_PROVIDED",
         "QUESTION_REJECTED",
         "REQUEST_REJECTED",
+        "RESUME_REJECTED",
         "REVISION_UNKNOWN",
         "SETTINGS_REJECTED",
+        "VALUE_UNREADABLE",
     }
 )
+"""What was typed: it cannot be read, does not go together, or names what is not there.
+
+Everything else is an error: of what a file holds, or of the work.
+"""
 
 
 def console() -> Console:

@@ -54,6 +54,7 @@ def try_documents(
     missing = [file for file in files if not file.is_file()]
     if missing:
         raise RequestRejected(f"there is no file {str(missing[0])!r}")
+    _check_folder(directory)
     trials = try_pack(load_pack(directory), files)
     if as_json:
         print_json({"documents": [trial.to_json() for trial in trials]})
@@ -114,6 +115,7 @@ def run_examples(
     from extract.pack_tests import run_pack_tests  # loads the language pipeline
     from extract.packs import load_pack
 
+    _check_folder(directory)
     report = run_pack_tests(load_pack(directory))
     passed = report.examples - len(report.failures)
     if as_json:
@@ -133,3 +135,9 @@ def run_examples(
             out.print(f"UNTESTED  {place}", style="yellow")
         out.print(f"{passed} passed, {len(report.failures)} failed", style="bold")
     raise typer.Exit(Exit.DONE if report.passed else Exit.ERROR)
+
+
+def _check_folder(directory: Path) -> None:
+    """Raise RequestRejected where there is no such folder."""
+    if not directory.is_dir():
+        raise RequestRejected(f"there is no folder {str(directory)!r}; expected that of a pack")

@@ -13,7 +13,7 @@ from ..errors import RequestRejected
 from .connection import connect
 from .options import Config, Json, Kb, Server, Token, settings_of, target
 from .outcome import Exit, console, counted, print_json
-from .prove import read_text
+from .prove import FactsOption, read_text
 
 app = typer.Typer(help="Publish, check and test policies.", no_args_is_help=True)
 
@@ -55,6 +55,7 @@ def publish(
 @app.command()
 def check(
     file: PolicyFile,
+    facts: FactsOption = None,
     kb: Kb = None,
     server: Server = None,
     token: Token = None,
@@ -63,11 +64,12 @@ def check(
 ) -> None:
     """Report every error and warning of a policy with its line and column.
 
-    With --kb or --server, predicates that nobody defines are reported too.
+    With --facts, --kb or --server, predicates that nobody defines are reported too.
 
     \b
     Examples:
       proofweave policy check supplier_onboarding.lp
+      proofweave policy check supplier_onboarding.lp --facts acme.lp
       proofweave policy check supplier_onboarding.lp --kb kb --json
     """
     settings = settings_of(config)
@@ -76,7 +78,10 @@ def check(
     if where.server is None and where.kb is None:
         from ..offline import check_file  # loads the reasoner
 
-        policy, warnings = check_file(text, file.name)
+        given = None if facts is None else (facts.name, read_text(facts))
+        policy, warnings = check_file(text, file.name, given)
+    elif facts is not None:
+        raise RequestRejected("--facts and a knowledge base are both given; expected one of them")
     else:
         request = policy_pb2.CreatePolicyVersionRequest(
             text=text, file_name=file.name, validate_only=True

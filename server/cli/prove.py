@@ -59,7 +59,9 @@ Assume = Annotated[
 ]
 Retract = Annotated[
     list[str] | None,
-    typer.Option("--retract", metavar="ATOM|st:ID", help="Leave out a fact, or a statement."),
+    typer.Option(
+        "--retract", metavar="ATOM|st:ID|UNIT", help="Leave out a fact, statement or unit."
+    ),
 ]
 EngineOption = Annotated[
     str, typer.Option("--engine", help="auto, clingo, linear or pydatalog; the proof is the same.")
@@ -314,11 +316,13 @@ def read_text(path: Path) -> str:
 
 
 def show_repairs(why_not: reasoning_pb2.ExplainWhyNotResponse) -> None:
-    """Print the facts that would prove the goal, cheapest first."""
+    """Print the facts that would prove the goal, cheapest first; or that none would."""
     out = console()
     if why_not.repairs:
-        fit = "" if why_not.complete else " (with values that fit; perhaps not all are needed)"
+        fit = "" if why_not.complete else " (for a variable, a value that fits)"
         known = f", {why_not.optimality}" if why_not.optimality else ""
         out.print(f"would be proved by adding{fit}{known}:", style="bold")
+    elif why_not.complete and why_not.decision.verdict == common_pb2.VERDICT_ABSTAINED:
+        out.print("no facts that a source may still state would prove it", style="bold")
     for number, repair in enumerate(why_not.repairs, start=1):
         out.print(f"  {number}. " + "; ".join(repair.facts))

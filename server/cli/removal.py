@@ -17,6 +17,9 @@ app = typer.Typer(help="Withdraw statements; what else supports them stays.", no
 Document = Annotated[
     str, typer.Argument(metavar="DOC", help="Digest, 8 digits of it, file name or title.")
 ]
+Erase = Annotated[
+    bool, typer.Option("--erase", help="Erase it from the log, too. This cannot be undone.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")]
 
 
@@ -28,6 +31,7 @@ def group() -> None:
 @app.command()
 def statement(
     statement_id: Annotated[str, typer.Argument(metavar="ID", help="As st:...")],
+    erase_it: Erase = False,
     dry_run: DryRun = False,
     kb: Kb = None,
     server: Server = None,
@@ -37,17 +41,23 @@ def statement(
 ) -> None:
     """Withdraw all evidence given so far for a statement.
 
-    The same evidence does not bring it back; evidence from elsewhere does.
+    The same evidence does not bring it back; evidence from elsewhere does. With --erase, the log
+    and earlier revisions lose it as well, and proofs that rest on it verify as ERASED; the document
+    keeps its words, see `erase`.
 
     \b
-    Example:
+    Examples:
       proofweave retract statement st:0f3a... --kb kb --dry-run
+      proofweave retract statement st:0f3a... --kb kb --erase
     """
     settings = settings_of(config)
-    request = knowledge_pb2.RetractStatementRequest(name=statement_id, dry_run=dry_run)
+    request = knowledge_pb2.RetractStatementRequest(
+        name=statement_id, dry_run=dry_run, erase=erase_it
+    )
     with connect(target(server, kb, token, settings), settings) as services:
         response = services.knowledge.RetractStatement(request)
-    show(response.removal, response.revision, dry_run=dry_run, as_json=as_json)
+    word = "erased" if erase_it else "withdrawn"
+    show(response.removal, response.revision, dry_run=dry_run, as_json=as_json, word=word)
 
 
 @app.command()
@@ -55,6 +65,7 @@ def span(
     document: Document,
     start: Annotated[int, typer.Argument(min=0, help="First code point.")],
     end: Annotated[int, typer.Argument(min=1, help="Code point behind the last.")],
+    erase_it: Erase = False,
     dry_run: DryRun = False,
     kb: Kb = None,
     server: Server = None,
@@ -72,10 +83,15 @@ def span(
     with connect(target(server, kb, token, settings), settings) as services:
         response = services.knowledge.RetractSpan(
             knowledge_pb2.RetractSpanRequest(
-                name=document_digest(services, document), start=start, end=end, dry_run=dry_run
+                name=document_digest(services, document),
+                start=start,
+                end=end,
+                dry_run=dry_run,
+                erase=erase_it,
             )
         )
-    show(response.removal, response.revision, dry_run=dry_run, as_json=as_json)
+    word = "erased" if erase_it else "withdrawn"
+    show(response.removal, response.revision, dry_run=dry_run, as_json=as_json, word=word)
 
 
 @app.command("document")
@@ -112,6 +128,7 @@ def run(
     document: Annotated[
         str, typer.Option("--document", metavar="DOC", help="Only what it read in this document.")
     ] = "",
+    erase_it: Erase = False,
     dry_run: DryRun = False,
     kb: Kb = None,
     server: Server = None,
@@ -133,9 +150,11 @@ def run(
                 extractor=extractor,
                 document=document_digest(services, document) if document else "",
                 dry_run=dry_run,
+                erase=erase_it,
             )
         )
-    show(response.removal, response.revision, dry_run=dry_run, as_json=as_json)
+    word = "erased" if erase_it else "withdrawn"
+    show(response.removal, response.revision, dry_run=dry_run, as_json=as_json, word=word)
 
 
 def erase(
@@ -150,6 +169,7 @@ def erase(
     """Erase the bytes of a document and all that was taken from it. This cannot be undone.
 
     The log keeps its digest and says that it was erased; proofs that quote it verify as ERASED.
+    Statements, spans and runs alone are erased by `retract ... --erase`.
 
     \b
     Examples:

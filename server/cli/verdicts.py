@@ -81,6 +81,7 @@ def graph_json(decision: common_pb2.Decision) -> dict[str, Any]:
                 "edge": step.edge or None,
                 "premises": list(step.premises),
                 "unit": step.unit or None,
+                "assumed": step.assumed,
             }
             for step in graph.steps
         ],
@@ -186,7 +187,8 @@ def show_graph(graph: common_pb2.GraphProof) -> None:
         if step.edge:
             out.print(f"  {step.atom}  by {step.edge} from {', '.join(step.premises)}")
         else:
-            out.print(f"  {step.atom}  " + (f"stated by {step.unit}" if step.unit else "given"))
+            ground = "assumed" if step.assumed else "given"
+            out.print(f"  {step.atom}  " + (f"stated by {step.unit}" if step.unit else ground))
     if graph.cheapest:
         out.print(f"would be proved by adding ({graph.optimality}): {', '.join(graph.cheapest)}")
     for found in graph.violations:

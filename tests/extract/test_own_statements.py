@@ -149,10 +149,7 @@ def test_both_of_two_nationalities_are_kept(wiki: Pack, mark: str) -> None:
         ("She is a daughter of Trinity College.", []),
         ("She is a daughter of Argentina.", []),
         ("She is the daughter of Tom Bridge.", ["Tom Bridge"]),
-        (
-            "She is the daughter of King Tom Bridge of the Ulm Empire.",
-            ["Tom Bridge of the Ulm Empire"],
-        ),
+        ("She is the daughter of King Tom Bridge of the Ulm Empire.", ["Tom Bridge"]),
     ],
 )
 def test_a_parent_is_a_person(wiki: Pack, text: str, fathers: list[str]) -> None:

@@ -193,12 +193,12 @@ SKOS = b"""
 
 
 def test_skos_concepts_are_a_taxonomy() -> None:
-    dimension = import_taxonomy(SKOS, TURTLE, name="kind", languages=["en"])
+    dimension = import_taxonomy(SKOS, TURTLE, name="kind", languages=["en"]).dimension
     assert dimension.taxonomy == poset(
         [("liability", "insurance"), ("hull", "insurance"), ("4", "hull")]
     )
     assert dimension.alternatives == (("insurance", "Versicherung"), ("liability", "third party"))
-    german = import_taxonomy(SKOS, TURTLE, name="kind", languages=["de", "en"])
+    german = import_taxonomy(SKOS, TURTLE, name="kind", languages=["de", "en"]).dimension
     assert german.root == "Versicherung"
 
 
@@ -224,7 +224,7 @@ OWL = b"""
 
 
 def test_owl_of_others_is_read_without_fetching() -> None:
-    dimension = import_taxonomy(OWL, TURTLE, name="thing", root="Thing")
+    dimension = import_taxonomy(OWL, TURTLE, name="thing", root="Thing").dimension
     assert dimension.taxonomy == poset(
         [
             ("Car", "Vehicle"),
@@ -249,6 +249,41 @@ def test_owl_of_others_is_read_without_fetching() -> None:
         ("Ditch", "ShipCanal"),
     )
     assert dimension.equivalents == (("Boat", "Vessel"),)
+
+
+def test_what_an_order_of_classes_cannot_hold_is_told() -> None:
+    more = b"""
+    :Truck rdfs:subClassOf :Car , [ a owl:Restriction ; owl:onProperty :range ;
+      owl:someValuesFrom :Road ] , [ owl:onProperty :range ; owl:someValuesFrom :Way ] .
+    :Lorry owl:equivalentClass [ owl:intersectionOf ( :Truck
+      [ owl:onProperty :load ; owl:minCardinality 2 ] ) ] ; owl:disjointWith [ owl:oneOf ( :a ) ] .
+    :Cart owl:equivalentClass [ owl:unionOf ( :Bike [ owl:complementOf :Car ] ) ] .
+    :Kit rdfs:subClassOf [ owl:unionOf ( :Bike :Sled ) ] .
+    [ owl:onProperty :range ; owl:hasValue :b ] rdfs:subClassOf :Vehicle .
+    """
+    imported = import_taxonomy(OWL + more, TURTLE, name="thing", root="Thing")
+    assert [(each.reason, each.count, each.classes) for each in imported.left_aside] == [
+        ("subclass of a restriction on range (someValuesFrom)", 3, ("Car", "Truck")),
+        ("an axiom about a restriction on range (hasValue)", 1, ()),
+        ("disjoint with an enumeration", 1, ("Lorry",)),
+        ("equivalent to a complement", 1, ("Cart",)),
+        ("equivalent to a restriction on load (minCardinality)", 1, ("Lorry",)),
+        ("subclass of a union", 1, ("Kit",)),
+        ("what <http://127.0.0.1:9/never-fetched> says, which is not fetched", 1, ()),
+    ]
+    order = imported.dimension.taxonomy
+    assert order is not None
+    assert order.parents("Kit") == order.parents("Cart") == ("Thing",)
+    assert not any(label.startswith("_:") for label in order.elements)
+
+
+def test_what_is_kept_whole_leaves_nothing_aside() -> None:
+    kept = OWL.replace(b"owl:imports <http://127.0.0.1:9/never-fetched>", b"rdfs:label 't'")
+    kept = kept.replace(
+        b", [ a owl:Restriction ;\n    owl:onProperty :range ; owl:someValuesFrom :Road ]", b""
+    )
+    assert import_taxonomy(kept, TURTLE, name="thing", root="Thing").left_aside == ()
+    assert import_taxonomy(SKOS, TURTLE, name="kind").left_aside == ()
 
 
 def test_problems_of_an_import_are_told_together() -> None:

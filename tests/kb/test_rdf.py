@@ -20,7 +20,7 @@ from kb.dimension import Dimension, DimensionKind, define_taxonomy
 from kb.document import Document
 from kb.errors import KnowledgeError, QueryOverBudget, QueryRejected
 from kb.quantity import Quantity, parse_date
-from kb.query_pool import QueryBudget
+from kb.query_budget import QueryBudget
 from kb.rdf import RdfProjection
 from kb.rdf_terms import term, value_of
 from kb.statement import (

@@ -19,9 +19,9 @@ from kb.document import decode
 from kb.errors import MappingRejected
 from kb.knowledge_base import KnowledgeBase
 from kb.quantity import parse_date, parse_quantity
-from kb.rdf_import import RdfOptions, RdfReport, import_rdf
+from kb.rdf_import import UNNAMED_CLASS, RdfOptions, RdfReport, import_rdf
 from kb.rdf_pieces import LONGEST_PIECE, LONGEST_QUOTE, BrokenPiece
-from kb.rdf_reading import Read, read_rdf
+from kb.rdf_reading import ANNOTATION, SPOKEN_OF, Read, read_rdf
 from kb.statement import Entity, Statement, TaxonClass, Text, Value
 from kb.table_mapping import read_mapping
 
@@ -227,8 +227,8 @@ def test_all_pieces_together_say_what_the_document_says(
             1,
         ),
         ("a.ttl", "<a:b> <a:c> [ <a:d> <a:e> .\n<a:f> <a:g> <a:h> .", [1], 1),
-        ("a.ttl", "<a:b> <a:c> <a:d> {| <a:e> <a:f> |} .\n<a:g> <a:h> <a:i> .", [1, 1], 1),
-        ("a.ttl", "<a:b> <a:c> <a:d> ~ <a:r> .\n<< <a:b> <a:c> <a:d> >> <a:e> 1 .", [1, 2], 2),
+        ("a.ttl", "<a:b> <a:c> <a:d> {| <a:e> <a:f> |} .\n<a:g> <a:h> <a:i> .", [1], 2),
+        ("a.ttl", "<a:b> <a:c> <a:d> ~ <a:r> .\n<< <a:b> <a:c> <a:d> >> <a:e> 1 .", [2, 2], 1),
         ("a.trig", "[] { <a:b> <a:c> <a:d> } GRAPH <a:g>\n{ <a:b> <a:c> }", [2], 1),
         ("a.trig", "<a:g> { <a:b> <a:c> }\n<a:g> { <a:b> <a:c> <a:d> }", [1], 1),
         (
@@ -442,6 +442,21 @@ def test_terms_of_owl_and_skos_have_names_here(base: KnowledgeBase) -> None:
     assert body == b"true"
 
 
+def test_a_class_without_a_name_is_above_none(base: KnowledgeBase) -> None:
+    text = (
+        f"{PREFIXES}@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "f:Pump rdfs:subClassOf f:Machine , [ owl:onProperty p:part ; owl:hasValue f:Wheel ] .\n"
+        "[ owl:onProperty p:part ] rdfs:subClassOf f:Machine .\n"
+    )
+    report = imported(base, text)
+    assert {(dimension, value) for _, dimension, value in stated(base)} == {
+        ("subclass_of", TaxonClass("http://films.example/Machine"))
+    }
+    (refusal,) = (each for each in report.refused if each.reason == UNNAMED_CLASS)
+    assert (refusal.count, refusal.lines) == (2, (6, 7))
+
+
 def test_languages_are_chosen_by_their_range(base: KnowledgeBase) -> None:
     base.define_dimension(DIMENSIONS[4])
     text = PREFIXES + 'f:A p:title "one"@en-GB, "eins"@de, "1", "uno"@enx .'
@@ -547,3 +562,56 @@ def test_a_reason_quotes_only_part_of_what_is_very_long(base: KnowledgeBase) -> 
     assert refusal.reason.startswith("size: 'zzz")
     assert refusal.reason.endswith("expected digits such as 12, 0.05 or 1/3")
     assert len(refusal.reason) < 1000
+
+
+# ---- triples about triples
+
+
+@pytest.mark.parametrize(
+    ("text", "objects", "refused"),
+    [
+        ("s:a p:b s:c {| p:source s:x ; p:on 3 |} .", ["s:c"], [ANNOTATION] * 2),
+        ("s:a p:b s:c ~ s:r {| p:source s:x |} , s:d .", ["s:c", "s:d"], [ANNOTATION]),
+        ("s:a p:b s:c ~ s:r . s:r p:source s:x . s:y p:of s:r .", ["s:c"], [ANNOTATION] * 2),
+        ("<< s:a p:b s:c >> p:source s:x .", [], [SPOKEN_OF, ANNOTATION]),
+        ("s:a p:b s:c . << s:a p:b s:c >> p:source s:x .", ["s:c"], [SPOKEN_OF, ANNOTATION]),
+        ("s:a p:says << s:c p:d s:e >> .", [], [ANNOTATION, SPOKEN_OF]),
+        ("_:r rdf:reifies <<( s:a p:b s:c )>> . _:r p:by s:x .", [], [SPOKEN_OF, ANNOTATION]),
+        ("s:a p:b '<< {| ~ rdf:reifies |} >>' .", ["<< {| ~ rdf:reifies |} >>"], []),
+        ("s:a p:b 1 {| p:source s:x .\ns:c p:d 2 .", ["2"], ["no text/turtle"]),
+    ],
+)
+def test_a_statement_is_read_without_what_is_said_about_it(
+    text: str, objects: list[str], refused: list[str]
+) -> None:
+    prefixes = {"s": "s:", "p": "p:", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
+    head = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in prefixes.items())
+    found, broken = read(head + text)
+    assert [each.object for each in found] == objects
+    assert [each.reason.partition(":")[0] for each in broken] == [
+        reason.partition(":")[0] for reason in refused
+    ]
+    assert {each.line for each in broken} <= {4}
+
+
+def test_a_long_annotated_statement_is_cut_outside_its_annotations() -> None:
+    one = '"{0} xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" {{| p:on {0} ; p:by f:y |}}'
+    values = ", ".join(one.format(number) for number in range(30))
+    found, broken = read(f"{PREFIXES}f:a p:b {values} .")
+    assert len(found) == 30
+    assert {each.form for each in found} == {"part"}
+    assert [each.reason for each in broken] == [ANNOTATION] * 60
+
+
+def test_annotations_are_counted_by_reason_with_their_lines(base: KnowledgeBase) -> None:
+    text = (
+        f"{PREFIXES}f:Heat p:director f:Mann {{| p:source f:wiki |}} .\n"
+        "<< f:Heat p:director f:Bigelow >> p:source f:blog ; p:on 3 .\n"
+    )
+    report = imported(base, text, RdfOptions(define=True))
+    assert report.admission.inserted == 1
+    assert report.defined == ("director",)
+    assert [(each.reason, each.count, each.lines) for each in report.refused] == [
+        (ANNOTATION, 3, (4, 5)),
+        (SPOKEN_OF, 1, (5,)),
+    ]

@@ -19,6 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.errors import FormatUnavailable, QueryRejected
+from kb.federation import replace_clauses, service_clauses
+from kb.query_budget import Services
 from kb.rdf import RdfProjection
 from kb.sparql import QueryForm, negotiate, read_query
 
@@ -235,13 +237,19 @@ def evaluate(text: str) -> None:
 @given(
     st.sampled_from(["SELECT * {", "ASK {", "PREFIX : <a:b> SELECT * {", "CONSTRUCT WHERE {"]),
     st.lists(st.sampled_from(FRAGMENTS), max_size=8),
+    st.sampled_from([(), ("http://127.0.0.1:9/",)]),
 )
-def test_what_passes_never_makes_the_engine_connect(opening: str, parts: list[str]) -> None:
+def test_what_passes_never_makes_the_engine_connect(
+    opening: str, parts: list[str], listed: tuple[str, ...]
+) -> None:
     text = " ".join([opening, *parts, "}"])
+    with suppress(QueryRejected):  # what is told at a glance is what the tokens tell
+        assert read_query(text) == read_query(f"#\\\n{text}")
     try:
-        read_query(text)
+        clauses = service_clauses(text, read_query(text), Services(listed), {})
     except QueryRejected:
         return
+    text = replace_clauses(text, clauses, ["{ VALUES (?s) { (1) } }"] * len(clauses))
     # the engine refuses port 9 before it opens a socket, with an error that is no SyntaxError
     with suppress(SyntaxError):
         evaluate(text)

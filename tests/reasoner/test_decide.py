@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import itertools
 import json
 from typing import Any
 
@@ -89,6 +90,11 @@ class Shelf:
         return ()
 
     def lacks(self, label: str) -> bool:
+        """Have every table that is named."""
+        assert label
+        return False
+
+    def is_missing(self, label: str) -> bool:
         """Have every table that is named."""
         assert label
         return False
@@ -297,6 +303,17 @@ def reach(goal: str, **options: Any) -> Decision:
         sources=sources,
         **options,
     )
+
+
+def test_a_deadline_ends_the_proofs_of_many_answers_and_says_so() -> None:
+    ticks = itertools.count()
+    budget = Budget(deadline_ms=1000, clock=lambda: next(ticks) / 10)
+    cut = reach("reaches(0, X)", engine="linear", budget=budget)
+    whole = reach("reaches(0, X)", engine="linear")
+    assert not cut.complete
+    assert whole.complete
+    assert 1 <= len(cut.answers) < len(whole.answers)
+    assert set(cut.answers) < set(whole.answers)
 
 
 def test_a_spent_budget_concludes_nothing() -> None:

@@ -138,7 +138,30 @@ def test_a_contradiction_in_the_facts_is_not_hidden() -> None:
     assert examine(certificate, real).rejection == "VERDICT_MISMATCH"
 
 
+def test_a_contradiction_in_the_facts_is_not_hidden_by_leaving_out_minimality() -> None:
+    policy = "functional(cover). ok(S) :- cover(S, V), V > 5."
+    facts = "cover(acme, 7)."
+    for real in (f"{facts} cover(acme, 3).", f"{facts} -ok(acme).", f"{facts} -cover(acme, 7)."):
+        certificate = moved(prove(policy, facts, "ok(acme)"), facts, real)
+        texts = sources_of(real).texts
+        report = verify_bytes(canonical_bytes(certificate), texts, minimality=False)
+        assert report.rejection == "VERDICT_MISMATCH"
+
+
 # Absence
+
+
+@pytest.mark.parametrize("note", [" % all is well", " %* granted *%", " ", "."])
+def test_an_open_atom_carries_no_note_of_its_own(note: str) -> None:
+    facts = "insured(acme)."
+    decision = prove("ok(S) :- insured(S), certified(S).", facts, "ok(acme)")
+    certificate = json.loads(decision.certificate)
+    (item,) = certificate["open"]
+    assert examine(certificate, facts).valid
+    item["atom"] += note
+    digest = hashlib.sha256(f"{item['atom']}\n{item['rule']}".encode()).hexdigest()
+    item["id"] = f"or:{digest[:16]}"
+    assert examine(certificate, facts).rejection == "NOT_CANONICAL"
 
 
 def test_what_is_contested_is_not_absent() -> None:

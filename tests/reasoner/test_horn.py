@@ -7,9 +7,10 @@ import pytest
 
 from kb.quantity import Truth
 from reasoner.atom import Atom
+from reasoner.compiled_slice import compile_slice
 from reasoner.derivation import derivation, minimal_support
 from reasoner.facts import Fact
-from reasoner.horn import HornProgram, compile_slice, horn_program
+from reasoner.horn import HornProgram, horn_program
 from reasoner.slice import AbsencePremise, AtomPremise, ComparisonPremise, Instance, Slice
 
 

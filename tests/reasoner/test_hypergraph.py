@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from graph_strategies import graphs
 from horn_strategies import naive_closure
 from hypothesis import given
 from hypothesis import strategies as st
@@ -231,31 +232,6 @@ def test_order_of_the_file_is_irrelevant(seed: int) -> None:
     shuffled = dict(rng.sample(sorted(body.items()), len(body)))
     graph = read_hypergraph(json.dumps(shuffled), name="family.json")
     assert graph == _graph()
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> dict[str, Any]:
-    """Valid files: atoms, edges that may need witnesses, units."""
-    atoms = [f"a{index}" for index in range(draw(st.integers(1, 6)))]
-    subset = st.lists(st.sampled_from(atoms), unique=True, max_size=3)
-    edges = [
-        {"id": f"e{index}", "tail": draw(subset), "head": draw(st.sampled_from(atoms))}
-        for index in range(draw(st.integers(0, 8)))
-    ]
-    names = [edge["id"] for edge in edges]
-    chosen = st.lists(st.sampled_from(names), unique=True, max_size=2) if names else st.just([])
-    units = [
-        {"id": f"u{index}", "states": draw(subset), "witnesses": draw(chosen)}
-        for index in range(draw(st.integers(0, 6)))
-    ]
-    return {
-        "format": "proofweave.hypergraph/1",
-        "atoms": atoms,
-        "hyperedges": edges,
-        "units": units,
-        "given": draw(subset),
-        "goals": atoms,
-    }
 
 
 def _holds(graph: Hypergraph, units: set[str], goal: str) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from graph_strategies import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reasoner.decide import Decision
+from reasoner.decide import Decision, Request, decide
 from reasoner.errors import GoalRejected, HypergraphRejected
 from reasoner.hypergraph import decide_hypergraph, read_hypergraph
 from reasoner.hypergraph.case import certify_case, hypergraph_case
@@ -196,3 +197,36 @@ def test_the_text_of_the_policy_reads_back_as_its_clauses(body: dict[str, Any]) 
     assert findings == ()
     assert tuple(replace(clause, line=0, column=0) for clause in read.clauses) == policy.clauses
     assert read.digest == policy.digest
+
+
+@settings(max_examples=120, deadline=None)
+@given(graphs(contradictions=True), st.data())
+def test_slices_read_off_the_rules_give_the_certificate_of_evaluation(
+    body: dict[str, Any], draw: st.DataObject
+) -> None:
+    data = json.dumps(body).encode()
+    names = [unit["id"] for unit in body["units"]]
+    gone = draw.draw(st.lists(st.sampled_from(names), unique=True)) if names else []
+    assumed = draw.draw(st.lists(st.sampled_from(body["atoms"]), unique=True, max_size=1))
+    for goal in body["goals"]:
+        case = hypergraph_case(
+            data, goal, name="g.json", assumed=assumed, left_out=gone, engine="linear"
+        )
+        if case.proof is not None:
+            continue
+        request = Request(
+            case.goal,
+            None,
+            assumptions=case.assumptions,
+            understood_as=case.understood_as,
+            retractions=case.retractions,
+        )
+        evaluated = decide(
+            request,
+            policy=case.policy,
+            facts=case.facts,
+            sources=case.sources,
+            engine="linear",
+            known=[("holds", 1), ("unit", 2), ("witnessed", 1)],
+        )
+        assert certify_case(case, engine="linear").certificate == evaluated.certificate

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from reasoner.compiled_slice import compile_slice
 from reasoner.decide import Decision, Request, decide
 from reasoner.evaluate import evaluate
-from reasoner.horn import compile_slice
 from reasoner.hypergraph import decide_hypergraph, read_hypergraph
 from reasoner.policy import parse_atom, parse_policy
 from reasoner.sources import facts_file_sources

@@ -580,7 +580,7 @@ CHANGES: list[tuple[str, Change, str]] = [
     ("supplier/too_little_cover", recode_all("UNDETERMINED"), "VERDICT_MISMATCH"),
     ("supplier/too_little_cover", recode_all("CONFLICT"), "VERDICT_MISMATCH"),
     ("supplier/too_little_cover", recode_all("BUDGET"), "VERDICT_MISMATCH"),
-    ("supplier/too_little_cover", recode_all("OUT_OF_SCOPE"), "VERDICT_MISMATCH"),
+    ("supplier/too_little_cover", recode_all("OUT_OF_SCOPE"), "OPEN_MISMATCH"),
     ("conflict/functional", recode_all("GAP_IN_CORPUS"), "VERDICT_MISMATCH"),
     (SUPPLIER, set_goal('may_be_onboarded("Klein AG")'), "GOAL_MISMATCH"),
     (SUPPLIER, set_goal("may_be_onboarded("), "GOAL_MISMATCH"),

@@ -275,3 +275,78 @@ def test_a_class_refused_by_a_called_rule_asks_the_caller_for_another() -> None:
     assert not any(item.atom.startswith("under(") for item in decision.open)
     moved = decided(rules, facts + ' seat("A", "Union").', 'fit("A")')
     assert moved.verdict is Verdict.CERTIFIED
+
+
+def test_the_absence_of_what_has_no_value_yet_is_not_what_is_missing() -> None:
+    """Another value of what is missing would do, whatever rows there are."""
+    rules = 'closed(e/2, "case").\nclosed(f/2, "case").\np(X) :- not e(Y, Y), f(Y, X).\n'
+    for facts in ("e(b, 4).", "e(b, b)."):
+        decision = decided(rules, facts, "p(a)")
+        assert {item.atom for item in decision.open} == {"f(Y, a)"}
+
+
+def test_a_row_that_fits_is_found_behind_many_that_do_not() -> None:
+    rules = "p(X) :- e(Y, Y), f(X)."
+    facts = "\n".join(f"e({n}, 0)." for n in range(1, 20))
+    decision = decided(rules, f"{facts}\ne(z, z).", "p(a)")
+    assert {item.atom for item in decision.open} == {"f(a)"}
+
+
+ANOTHER_WOULD_DO = {
+    "no row has one value at both places": (
+        """
+        p(N, N, W) :- N = #count{ B : e(B, W) }, f(W, W).
+        q(Y, Y, X) :- p(Y, X, Y), e(X, X).
+        r(W, U, X) :- s(W, Z), f(U, U), -r(Z, X, Y), q(Z, U, X).
+        -r(X, Y, X) :- h(X, Z), r(Y, b, Z), t(Z, Z).
+        """,
+        "f(c, d). e(a, b).",
+        "-r(X, b, b)",
+        "e(B, b)",
+    ),
+    "the aggregate is about what only a caller gives": (
+        """
+        p(Y) :- 0 = #count{ A, B : e(A, B, Y) }, f(X, Y, 2).
+        q(Z) :- -r(a, a, X), g(Z).
+        q(X) :- s(X, X, Y), not p(_).
+        -r(Y, Y, c) :- Y = 2, p(Y).
+        """,
+        "e(1, 3, a).",
+        "q(Y)",
+        "e(A, B, a)",
+    ),
+    "other rows are of another call": (
+        """
+        p(U) :- h(X, U), h(Y, _), not k(_, Y, 1), k(X, Z, X).
+        q(Z, Z, Z) :- h(Z, _), 0 = #count{ A, B : e(A, B, Z), not p(A) }.
+        r(W, Z) :- q(X, W, Z).
+        s(1, X) :- p(X), r(a, X).
+        """,
+        "e(a, 2, a). h(2, b).",
+        "s(X, a)",
+        "e(A, B, a)",
+    ),
+    "only the call that was made has no row": (
+        """
+        p(1) :- g(a).
+        r(Y, b, Y) :- p(Y).
+        r(Z, W, Y) :- r(Y, Y, X), not p(_), r(W, Z, b), e(Z, Y).
+        r(Y, Z, X) :- not p(Y), e(W, Y), r(Z, W, X).
+        s(X) :- r(a, X, X), not r(_, _, _), h(a, X).
+        """,
+        "g(a). e(b, 1).",
+        "s(1)",
+        "e(W, 1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ANOTHER_WOULD_DO)
+def test_what_is_answered_stays_open_where_its_answers_are_of_no_use(case: str) -> None:
+    rules, facts, goal, answered = ANOTHER_WOULD_DO[case]
+    closed = "".join(
+        f'closed({name}, "case").' for name in ("e/2", "e/3", "f/3", "g/1", "h/2", "k/3")
+    )
+    decision = decided(closed + rules, facts, goal)  # our checker has accepted it
+    assert decision.verdict is Verdict.ABSTAINED
+    assert answered in {item.atom for item in decision.open}

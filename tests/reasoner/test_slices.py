@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from golden import load
 from hypothesis import given, settings
-from policy_programs import CLOSED, Program, numeric_programs, programs
+from policy_programs import (
+    CLOSED,
+    DOUBTFUL_CLOSED,
+    Program,
+    doubtful_programs,
+    numeric_programs,
+    programs,
+)
 
+from reasoner.atom import Atom, render_term
 from reasoner.closed_slice import close_slice
+from reasoner.compiled_slice import compile_slice
 from reasoner.errors import PolicyRejected
 from reasoner.evaluate import evaluate
 from reasoner.later import Later
 from reasoner.policy import parse_atom, parse_policy
-from reasoner.slice import Slice
+from reasoner.slice import Instance, Slice
 
 QUIET = settings(max_examples=60, deadline=None)
 
@@ -21,7 +31,8 @@ QUIET = settings(max_examples=60, deadline=None)
 def _slice(program: Program) -> Slice | None:
     base, _ = load(program.facts)
     try:
-        policy = parse_policy(CLOSED + program.rules, name="random")
+        closed = DOUBTFUL_CLOSED if "v(" in program.facts else CLOSED
+        policy = parse_policy(closed + program.rules, name="random")
         return evaluate(policy, parse_atom(program.goal), base, valid_on=None)
     except PolicyRejected:
         return None
@@ -58,6 +69,43 @@ def test_the_grounds_of_a_slice_give_the_proofs_of_the_whole(program: Program) -
     assert set(part.grounded().facts) <= set(part.facts)
     for answer in part.answers:
         assert whole.proof(answer) == grounded.proof(answer)
+
+
+@given(programs() | numeric_programs() | doubtful_programs())
+@QUIET
+def test_a_slice_is_compiled_from_ids_as_from_what_is_written(program: Program) -> None:
+    part = _slice(program)
+    if part is None:
+        return
+    for chosen in (part, part.grounded()):
+        written = replace(chosen, instances=tuple(part.instances), facts=tuple(chosen.facts))
+        (program_of_ids, ids), (program_of_atoms, atoms) = map(compile_slice, (chosen, written))
+        for field in ("heads", "tail_starts", "tails", "given"):
+            found, expected = getattr(program_of_ids, field), getattr(program_of_atoms, field)
+            assert found.tolist() == expected.tolist()
+        assert program_of_ids.atom_count == program_of_atoms.atom_count
+        assert tuple(ids.atoms) == tuple(atoms.atoms)
+        assert tuple(ids.leaves) == tuple(atoms.leaves)
+        assert tuple(ids.origins) == tuple(atoms.origins)
+        numbers = {atom: number for number, atom in enumerate(atoms.atoms)}
+        assert {atom: ids.number(atom) for atom in numbers} == numbers
+        assert ids.number(Atom("e", ("nobody",))) is None
+
+
+@given(programs() | numeric_programs() | doubtful_programs())
+@QUIET
+def test_an_instance_written_alone_is_that_of_the_whole(program: Program) -> None:
+    part, other = _slice(program), _slice(program)
+    if part is None or other is None:
+        return
+    whole = tuple(part.instances)
+    assert len(other.instances) == len(whole)
+    assert tuple(other.instances[place] for place in range(len(whole))) == whole
+    assert list(whole) == sorted(set(whole), key=_order)
+
+
+def _order(instance: Instance) -> tuple[str, list[str]]:
+    return instance.rule_id, [render_term(value) for _, value in instance.bindings]
 
 
 def test_a_later_sequence_is_made_once_and_only_when_read() -> None:

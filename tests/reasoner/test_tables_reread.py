@@ -66,6 +66,10 @@ class Tables:
         assert label
         return False
 
+    def is_missing(self, label: str) -> bool:
+        """Miss a table that is not among the documents."""
+        return not self.named(label)
+
     def candidates(self, query: str, entity: str) -> Candidates:
         """Find nothing."""
         assert query

@@ -92,6 +92,68 @@ def test_policies_are_read_as_the_parser_reads_them() -> None:
     assert found.disjoint == {("a b", "c")}
 
 
+BETWEEN = st.lists(
+    st.sampled_from(
+        [
+            *(" ", "\n", "\t", "\f", "% p(9).\n", '% a "quote\n', "%* p(9). *%", "%\n"),
+            *('%* "not closed *%', "%* one %* two *% \n three *%", "%*% p. *%"),
+        ]
+    ),
+    max_size=3,
+).map("".join)
+FACT_TOKENS = ["-", "p", "(", "1", ",", '"a % \\" %* b"', ",", "-", "2", ")", "."]
+RULE_TOKENS = [
+    *("h", "(", "X", ")", ":-", "p", "(", "X", ",", "_", ")", ",", "not", "q", "(", "_", ")", ","),
+    *("Y", "=", "#sum", "{", "A", ":", "p", "(", "A", ",", "_", ")", "}", ",", "Y"),
+    *(">=", "-", "(", "X", "*", "2", "-", "3", ")", "/", "4", ";", "r", "(", '"% no"', ")", "."),
+]
+
+
+def scattered(data: st.DataObject, tokens: Sequence[str]) -> str:
+    """Write tokens with blanks and comments between them; minus signs may touch their numbers."""
+    places = {at for at in range(len(tokens)) if data.draw(st.integers(0, 3)) == 0}
+    between = [data.draw(BETWEEN) if at in places else " " for at in range(len(tokens))]
+    return "".join(token + gap for token, gap in zip(tokens, between, strict=True))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_comments_between_facts_and_in_them_are_read_as_the_parser_reads_them(
+    data: st.DataObject,
+) -> None:
+    text = data.draw(BETWEEN) + scattered(data, FACT_TOKENS * 2)
+    lines = parse_facts(text, name="facts")
+    found = read_facts(text, "source").places
+    spans = {span: write_call(*atom) for span, atom in found.items()}
+    assert spans == {(line.start, line.end): str(line.atom) for line in lines}
+    assert len(spans) == 2
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_comments_and_metadata_of_policies_are_read_as_the_parser_reads_them(
+    data: st.DataObject,
+) -> None:
+    keys = st.sampled_from(
+        ["cite: A 1", 'says: "it \\u00e4"', "cite: 'it''s'", "says:  two  words"]
+    )
+    blocks = [
+        [f"rule: r{number}", *data.draw(st.lists(keys, unique_by=lambda key: key[:4], max_size=2))]
+        for number in range(2)
+    ]
+    first, second = ("".join(f"%! {line}\n" for line in block) for block in blocks)
+    text = f"closed(p/2, one). closed(q/1, one).\n\n{first}{scattered(data, RULE_TOKENS)}"
+    text += f"\n{second}{scattered(data, ['g', '.'])}"
+    policy = parse_policy(text, name="policy")
+    found = read_policy(normalize(text))
+    assert list(found.rules) == [clause.id for clause in policy.clauses]
+    for clause in policy.clauses:
+        rule = found.rules[clause.id]
+        assert (rule.text, rule.tree) == (clause.text, clause_tree(clause))
+        assert rule.cite in (None, clause.cite)
+        assert rule.says in (None, clause.says)
+
+
 DAYS = st.dates(datetime.date(1890, 1, 1), datetime.date(2110, 12, 31))
 DATES = st.one_of(
     DAYS.map(lambda day: Date(day, day)),

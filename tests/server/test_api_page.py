@@ -23,7 +23,7 @@ from proofweave.v1 import certificate_pb2, knowledge_pb2, policy_pb2, reasoning_
 from starlette.testclient import TestClient
 from supplier_world import EXAMPLE, original_world
 
-from kb.query_pool import DEFAULT_BUDGET
+from kb.query_budget import DEFAULT_BUDGET
 from server.http import HTTP_STATUS, web_application
 from server.knowledge import create_knowledge, open_knowledge
 from server.paging import LARGEST

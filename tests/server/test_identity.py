@@ -65,6 +65,21 @@ def values(live: Live, dimension: str) -> dict[str, list[str]]:
     return found
 
 
+def test_a_legal_form_stands_for_no_company_and_other_scripts_have_names(live: Live) -> None:
+    text = (
+        "Nordwind GmbH is certified under ISO 9001. 株式会社 GmbH is certified under ISO 14001.\n\n"
+        "شركة GmbH is certified under ISO 14001. 3M GmbH is certified under ISO 14001.\n\n"
+        "The GmbH is certified under ISO 27001.\n"
+    )
+    send(live.services, {"register.txt": text.encode()})
+    assert values(live, "certified_under") == {
+        "Nordwind GmbH": ["ISO 9001"],
+        "株式会社 GmbH": ["ISO 14001"],
+        "شركة GmbH": ["ISO 14001"],
+        "3M GmbH": ["ISO 14001"],
+    }
+
+
 @pytest.mark.parametrize("order", [(LOGISTICS, SHIPPING), (SHIPPING, LOGISTICS)])
 def test_one_short_name_of_two_companies_merges_nothing(live: Live, order: tuple[str, str]) -> None:
     for number, text in enumerate((*order, ELSEWHERE)):

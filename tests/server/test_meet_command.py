@@ -164,6 +164,8 @@ def test_a_union_a_synonym_and_a_limit(meet: Run) -> None:
         (["kind<whale"], "kind is of kind taxonomic, which has no <"),
         (["kind=whale", "whale"], "'whale' is no constraint; expected DIMENSION=VALUE"),
         (["mass=.."], "'..' is no range"),
+        (["mass=4 t..4 kg"], "'4 t..4 kg' runs backwards; expected '4 kg..4 t'"),
+        (["described=1990..1758-05"], "'1990..1758-05' runs backwards"),
         (["kind=whale", "--valid-on", "1758"], "valid_on: '1758' is no single day"),
         (["whale"], "'whale' is no constraint"),
     ],

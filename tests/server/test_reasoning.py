@@ -134,7 +134,10 @@ def test_a_hypergraph_is_decided_for_each_goal(live: Live) -> None:
     assert third.problem.reason == "GOAL_REJECTED"
     with pytest.raises(grpc.RpcError) as caught:
         live.services.reasoning.ExplainWhyNot(pb.ExplainWhyNotRequest(goal=under))
-    assert failure_of(caught.value).status is grpc.StatusCode.UNIMPLEMENTED
+    assert failure_of(caught.value).reason == "GOAL_REJECTED"
+    under.goal = "c"
+    answer = live.services.reasoning.ExplainWhyNot(pb.ExplainWhyNotRequest(goal=under))
+    assert [list(repair.facts) for repair in answer.repairs] == [["c"]]
 
 
 def test_supports_of_a_hypergraph_are_its_units(live: Live) -> None:

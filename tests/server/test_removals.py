@@ -112,6 +112,14 @@ def test_a_span_takes_what_quotes_any_of_it(known: Live) -> None:
     with pytest.raises(grpc.RpcError) as nothing:
         knowledge.RetractSpan(request)
     assert "rests on" in failure_of(nothing.value).message
+    for dry_run in (True, False):
+        backwards = knowledge_pb2.RetractSpanRequest(
+            name=name, start=at - 4, end=at - 9, dry_run=dry_run
+        )
+        with pytest.raises(grpc.RpcError) as empty:
+            knowledge.RetractSpan(backwards)
+        assert "is empty" in failure_of(empty.value).message
+    assert len(stated(known, "Acme GmbH", "certified_under")[0].evidence) == 2
     outcomes, _ = send(known.services, {"audit.md": SECOND.encode()})
     assert outcomes[0].admitted.statements_inserted == 0
 
@@ -120,9 +128,11 @@ def test_the_work_of_an_extractor_goes_and_another_one_may_read_it_again(known: 
     knowledge = known.services.knowledge
     (statement,) = stated(known, "Acme GmbH", "liability_cover")
     extractor, _, _ = statement.evidence[0].extractor.partition(" ")
-    with pytest.raises(grpc.RpcError) as unknown:
-        knowledge.RetractRun(knowledge_pb2.RetractRunRequest(extractor="patterns/0"))
-    assert extractor in failure_of(unknown.value).message
+    for dry_run in (True, False):
+        request = knowledge_pb2.RetractRunRequest(extractor="patterns/0", dry_run=dry_run)
+        with pytest.raises(grpc.RpcError) as unknown:
+            knowledge.RetractRun(request)
+        assert extractor in failure_of(unknown.value).message
     request = knowledge_pb2.RetractRunRequest(
         extractor=extractor, document=named(known, "acme-insurance.md")
     )
@@ -166,6 +176,21 @@ def test_a_proof_on_an_erased_source_verifies_as_erased(known: Live) -> None:
     assert prove(known).certificate_content == proof.certificate_content
 
 
+def test_erased_evidence_is_gone_from_what_was_read_of_earlier_revisions(known: Live) -> None:
+    knowledge = known.services.knowledge
+    at = knowledge.VerifyLog(knowledge_pb2.VerifyLogRequest()).revision
+    assert prove(known).verdict == CERTIFIED
+    (cover,) = stated(known, "Acme GmbH", "liability_cover")
+    knowledge.RetractStatement(knowledge_pb2.RetractStatementRequest(name=cover.name))
+    proof = prove(known, at=at)
+    assert proof.verdict == CERTIFIED
+    request = knowledge_pb2.RetractStatementRequest(name=cover.name, erase=True)
+    assert knowledge.RetractStatement(request).removal.fallen_count == 0
+    assert prove(known, at=at).verdict == ABSTAINED
+    verify = certificate_pb2.VerifyCertificateRequest(name=proof.certificate)
+    assert known.services.certificate.VerifyCertificate(verify).rejection == "ERASED"
+
+
 def test_nothing_of_an_erased_document_is_left_in_the_files(known: Live) -> None:
     """But for stored certificates, which are listed when it is erased."""
     knowledge = known.services.knowledge
@@ -200,7 +225,7 @@ def test_the_commands_list_and_remove(
     assert (code, dry["dry_run"], dry["fallen_count"]) == (0, True, 1)
     code, done = run("retract", "statement", statement["id"])
     assert (code, done["fallen"]) == (0, dry["fallen"])
-    assert run("statement", "get", statement["id"])[0] == 1
+    assert run("statement", "get", statement["id"])[0] == 2
     code, then = run("statement", "get", statement["id"], "--at", str(dry["revision"]))
     assert (code, then["id"]) == (0, statement["id"])
     assert run("statement", "get", statement["id"], "--at", "99999")[0] == 2
@@ -216,7 +241,7 @@ def test_the_commands_list_and_remove(
     code, documents = run("document", "list")
     assert "audit.md" not in {d["file_name"] for d in documents["documents"]}
     assert run("retract", "document", "certificates.md")[0] == 0
-    assert run("retract", "run", "nobody/1")[0] == 1
+    assert run("retract", "run", "nobody/1")[0] == 2
     assert run("retract", "span", "small-insurance.md", "0", "30")[0] == 0
 
 
@@ -235,9 +260,21 @@ def test_nothing_follows_from_what_a_table_does_not_state_once_it_is_gone(empty:
     )
     request = reasoning_pb2.ProveGoalRequest(goal=goal)
     prove_goal = empty.services.reasoning.ProveGoal
-    assert prove_goal(request).decision.verdict == CERTIFIED
+    proved = prove_goal(request).decision
+    assert proved.verdict == CERTIFIED
+    then = proved.receipt.revision
     gone = knowledge_pb2.RetractDocumentRequest(name=named(empty, "listed.csv"))
     empty.services.knowledge.RetractDocument(gone)
-    with pytest.raises(grpc.RpcError) as refused:
-        prove_goal(request)
-    assert "'listed.csv', of which the knowledge base holds no whole table" in str(refused.value)
+    decision = prove_goal(request).decision
+    assert decision.code == common_pb2.ABSTENTION_CODE_GAP_IN_CORPUS
+    assert [item.atom for item in decision.open] == ['not certified_under("Acme GmbH", "ISO 9001")']
+    assert "listed.csv" in decision.open[0].detail
+    verify = empty.services.certificate.VerifyCertificate
+    found = verify(certificate_pb2.VerifyCertificateRequest(content=decision.certificate_content))
+    assert found.accepted
+    flip = reasoning_pb2.CompareVerdictsRequest(
+        goal=goal, first=reasoning_pb2.Standpoint(revision=then), second=reasoning_pb2.Standpoint()
+    )
+    (lost,) = empty.services.reasoning.CompareVerdicts(flip).flips
+    assert (lost.cause, lost.step.kind) == (reasoning_pb2.FLIP_CAUSE_ABSENCE, "closed")
+    assert "listed.csv" in lost.detail

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -189,11 +189,33 @@ def test_the_protocol_names_the_graphs(client: httpx.Client) -> None:
 
 
 def test_an_unexpected_failure_is_answered_neutrally(caplog: pytest.LogCaptureFixture) -> None:
-    def broken(text: str, accept: str, **graphs: Sequence[str]) -> tuple[str, bytes]:
-        raise KnowledgeError(f"secret path of {text}{accept}{graphs}")
+    def broken(text: str, accept: str, **others: object) -> tuple[str, bytes]:
+        raise KnowledgeError(f"secret path of {text}{accept}{others}")
 
     with served(broken) as client:
         response = client.get("/sparql", params={"query": "ASK {}"})
     assert response.status_code == 500
     assert "secret" not in response.text
     assert "secret path" in caplog.text
+
+
+def test_a_misspelt_dimension_is_a_warning_beside_the_answer(client: httpx.Client) -> None:
+    query = "SELECT ?y { e:Nordwind d:insurs ?y OPTIONAL { GRAPH <urn:x:none> { ?a ?b ?c } } }"
+    response = client.get("/sparql", params={"query": query})
+    assert values(response) == []
+    assert response.headers.get_list("Proofweave-Warning") == [
+        "no statement has the dimension insurs, and none is defined",
+        "there is no graph <urn:x:none>, so nothing is found in it",
+    ]
+    assert "Proofweave-Warning" not in client.get("/sparql", params={"query": ALL}).headers
+
+
+def test_warnings_are_few_and_short_and_cannot_break_the_header(client: httpx.Client) -> None:
+    names = " ".join(f"OPTIONAL {{ ?x d:n{n} ?y }}" for n in range(20))
+    odd = "<https://example.org/dimension/%0D%0AX:%20" + "y" * 900 + ">"
+    response = client.get("/sparql", params={"query": f"ASK {{ ?x {odd} ?y {names} }}"})
+    warnings = response.headers.get_list("Proofweave-Warning")
+    assert response.status_code == 200
+    assert len(warnings) == 10
+    assert all(len(warning) < 600 and warning.isprintable() for warning in warnings)
+    assert "X" not in response.headers

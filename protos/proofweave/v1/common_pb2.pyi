@@ -781,7 +781,7 @@ Global___GraphProof: _TypeAlias = GraphProof  # noqa: Y015
 
 @_typing.final
 class GraphStep(_message.Message):
-    """An atom that is given, stated by a unit, or yielded by an edge."""
+    """An atom that is given, assumed, stated by a unit, or yielded by an edge."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -789,9 +789,12 @@ class GraphStep(_message.Message):
     EDGE_FIELD_NUMBER: _builtins.int
     PREMISES_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
+    ASSUMED_FIELD_NUMBER: _builtins.int
     atom: _builtins.str
     edge: _builtins.str
     unit: _builtins.str
+    assumed: _builtins.bool
+    """Assumed by the request."""
     @_builtins.property
     def premises(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
@@ -801,10 +804,11 @@ class GraphStep(_message.Message):
         edge: _builtins.str = ...,
         premises: _abc.Iterable[_builtins.str] | None = ...,
         unit: _builtins.str = ...,
+        assumed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["atom", b"atom", "edge", b"edge", "premises", b"premises", "unit", b"unit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumed", b"assumed", "atom", b"atom", "edge", b"edge", "premises", b"premises", "unit", b"unit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -367,11 +367,11 @@ class DocumentAdmitted(_message.Message):
     def rejected_by_reason(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
     @_builtins.property
     def undefined_columns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Columns of a table that gave dimensions which nobody has defined."""
+        """Columns of a table that nobody had defined a dimension for."""
 
     @_builtins.property
     def defined_dimensions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Dimensions that an import of RDF defined, by name."""
+        """Dimensions that an import defined, by name."""
 
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedReason]:
@@ -1252,18 +1252,24 @@ class RetractStatementRequest(_message.Message):
 
     NAME_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
+    ERASE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     dry_run: _builtins.bool
     """Only say what would be removed."""
+    erase: _builtins.bool
+    """Erase it from the log as well, withdrawn before or not; this cannot be undone. The documents
+    keep their bytes.
+    """
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         dry_run: _builtins.bool = ...,
+        erase: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "erase", b"erase", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1300,6 +1306,7 @@ class RetractSpanRequest(_message.Message):
     START_FIELD_NUMBER: _builtins.int
     END_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
+    ERASE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Of a document."""
     start: _builtins.int
@@ -1307,6 +1314,10 @@ class RetractSpanRequest(_message.Message):
     end: _builtins.int
     dry_run: _builtins.bool
     """Only say what would be removed."""
+    erase: _builtins.bool
+    """Erase it from the log as well, withdrawn before or not; this cannot be undone. The documents
+    keep their bytes.
+    """
     def __init__(
         self,
         *,
@@ -1314,10 +1325,11 @@ class RetractSpanRequest(_message.Message):
         start: _builtins.int = ...,
         end: _builtins.int = ...,
         dry_run: _builtins.bool = ...,
+        erase: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "end", b"end", "name", b"name", "start", b"start"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "end", b"end", "erase", b"erase", "name", b"name", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1354,6 +1366,7 @@ class RetractRunRequest(_message.Message):
     EXTRACTOR_FIELD_NUMBER: _builtins.int
     DOCUMENT_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
+    ERASE_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     extractor: _builtins.str
     """As evidence names it: id and version."""
@@ -1361,6 +1374,10 @@ class RetractRunRequest(_message.Message):
     """Only what it read in this document, by name or digest; empty: in all."""
     dry_run: _builtins.bool
     """Only say what would be removed."""
+    erase: _builtins.bool
+    """Erase it from the log as well, withdrawn before or not; this cannot be undone. The documents
+    keep their bytes.
+    """
     def __init__(
         self,
         *,
@@ -1368,10 +1385,11 @@ class RetractRunRequest(_message.Message):
         extractor: _builtins.str = ...,
         document: _builtins.str = ...,
         dry_run: _builtins.bool = ...,
+        erase: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "dry_run", b"dry_run", "extractor", b"extractor", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "dry_run", b"dry_run", "erase", b"erase", "extractor", b"extractor", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2006,19 +2024,27 @@ class QueryGraphResponse(_message.Message):
 
     CHUNK_FIELD_NUMBER: _builtins.int
     MEDIA_TYPE_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
     chunk: _builtins.bytes
     """At most 1 MiB."""
     media_type: _builtins.str
     """Media type; in the first message only."""
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the answer does not show, such as a dimension that nobody has defined; in the first
+        message only.
+        """
+
     def __init__(
         self,
         *,
         chunk: _builtins.bytes = ...,
         media_type: _builtins.str = ...,
+        warnings: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "media_type", b"media_type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "media_type", b"media_type", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

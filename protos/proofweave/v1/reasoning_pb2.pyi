@@ -325,19 +325,22 @@ class Goal(_message.Message):
     valid_on: _builtins.str
     """ISO date; empty: today."""
     policy_name: _builtins.str
-    """Name under which policy_text is reported in findings."""
+    """Name under which policy_text or hypergraph is reported in findings."""
     facts_name: _builtins.str
     """Name of the facts file."""
     at: _builtins.str
     """Revision to answer at: the knowledge as it was then; empty: the newest."""
     @_builtins.property
     def assumptions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ground atoms assumed true; they stand in the certificate as assumptions."""
+        """Ground atoms assumed true; they stand in the certificate as assumptions. Of a hypergraph: ids of
+        its atoms.
+        """
 
     @_builtins.property
     def retractions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Left out for this request: ground atoms that are stated, or ids of statements (`st:...`). They
-        stand in the certificate as retractions. What is assumed is added afterwards.
+        stand in the certificate as retractions. What is assumed is added afterwards. Of a hypergraph:
+        ids of its units.
         """
 
     def __init__(
@@ -742,17 +745,21 @@ class ContrastItem(_message.Message):
     DETAIL_FIELD_NUMBER: _builtins.int
     QUOTES_FIELD_NUMBER: _builtins.int
     requirement: _builtins.str
-    """What the proof of the goal has here: an atom, or a test with its values."""
+    """What the proof of the goal has here: an atom, or a test with its values. Empty where nothing in
+    the proof of a hypergraph is of its form.
+    """
     counterpart: _builtins.str
     """What it would be for the other goal, arguments resolved as far as known."""
     rule: _builtins.str
-    """Id of the rule that needs it; empty for the goal itself."""
+    """Id of the rule, or of the hyperedge, that needs it; empty for the goal itself."""
     depth: _builtins.int
     """1 for the topmost requirements, one more for each rule below."""
     part_of: _builtins.int
     """Position in the list of the requirement that this one is part of; -1 at the top."""
     is_fact: _builtins.bool
-    """Whether a source states the requirement: then the counterpart is a missing fact."""
+    """Whether a source states the requirement, or no hyperedge yields the counterpart: then that is a
+    missing fact.
+    """
     code: _common_pb2.AbstentionCode.ValueType
     detail: _builtins.str
     @_builtins.property
@@ -970,7 +977,10 @@ class Standpoint(_message.Message):
     POLICY_FIELD_NUMBER: _builtins.int
     POLICY_TEXT_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
+    HYPERGRAPH_FIELD_NUMBER: _builtins.int
     POLICY_NAME_FIELD_NUMBER: _builtins.int
+    ASSUMPTIONS_FIELD_NUMBER: _builtins.int
+    RETRACTIONS_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
     """Position in the knowledge log; empty: the newest."""
     valid_on: _builtins.str
@@ -983,8 +993,16 @@ class Standpoint(_message.Message):
     """A recorded decision, knowledgeBases/{kb}/decisions/{sequence}: its certificate, at its
     revision, stands for everything else of this message, and `goal` is ignored.
     """
+    hypergraph: _builtins.bytes
+    """A requirement hypergraph as JSON; the goal is an atom of both."""
     policy_name: _builtins.str
-    """Name under which policy_text is reported in findings."""
+    """Name under which policy_text or hypergraph is reported in findings."""
+    @_builtins.property
+    def assumptions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Assumed, or left out, on this side beside what the goal supposes for both."""
+
+    @_builtins.property
+    def retractions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -993,13 +1011,16 @@ class Standpoint(_message.Message):
         policy: _builtins.str = ...,
         policy_text: _builtins.str = ...,
         decision: _builtins.str = ...,
+        hypergraph: _builtins.bytes = ...,
         policy_name: _builtins.str = ...,
+        assumptions: _abc.Iterable[_builtins.str] | None = ...,
+        retractions: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "policy", b"policy", "policy_text", b"policy_text", "rules", b"rules"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "hypergraph", b"hypergraph", "policy", b"policy", "policy_text", b"policy_text", "rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "policy", b"policy", "policy_name", b"policy_name", "policy_text", b"policy_text", "revision", b"revision", "rules", b"rules", "valid_on", b"valid_on"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumptions", b"assumptions", "decision", b"decision", "hypergraph", b"hypergraph", "policy", b"policy", "policy_name", b"policy_name", "policy_text", b"policy_text", "retractions", b"retractions", "revision", b"revision", "rules", b"rules", "valid_on", b"valid_on"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_rules: _TypeAlias = _typing.Literal["policy", "policy_text", "decision"]  # noqa: Y015
+    _WhichOneofReturnType_rules: _TypeAlias = _typing.Literal["policy", "policy_text", "decision", "hypergraph"]  # noqa: Y015
     _WhichOneofArgType_rules: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_rules) -> _WhichOneofReturnType_rules | None: ...
 
