@@ -178,7 +178,7 @@ def test_recorded_decisions_their_steps_and_what_they_rest_on(files: Path, run: 
     assert "nothing was changed" in shown
 
     missing = run("dependents", "Zzyzx", *at)
-    assert (missing.code, "goes by its whole digest" in missing.err) == (1, True)
+    assert (missing.code, "goes by its whole digest" in missing.err) == (2, True)
     contrast = run("contrast", *under, goal, 'eligible("Nobody Ltd")').out
     assert "stated in" in contrast
     assert ", line" in contrast
