@@ -113,6 +113,7 @@ class GroundSlices:
             Call(pattern, tuple(dict.fromkeys(fact.atom for fact in self._of(pattern))))
             for pattern in lookups
         ]
+        answers: tuple[Atom, ...]
         if goal.is_ground:
             answers = (goal,) if goal in self._holding else ()
         else:
