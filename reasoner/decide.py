@@ -224,23 +224,22 @@ class _Case:
         names = set(listed.names)
         refuted: tuple[tuple[Atom, str], ...] = ()
         slices = [side.part]
-        contested: list[Json] = []
-        requirements: tuple[OpenRequirement, ...] = ()
+        contests = side.avoided
         if not goal.is_ground:
             denied = by_entity(self.inquiry, goal, negative.proofs)
             refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
             names.update(denied.names)
             slices.append(negative.part)
-            if side.disputed:
-                contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
-                slices += slices_behind(self.inquiry, side.contests)
+            contests = {**contests, **negative.avoided, **(side.contests if side.disputed else {})}
+        contested, requirements = write_conflicts(self.inquiry, contests, steps)
+        slices += slices_behind(self.inquiry, contests)
         witness, cited = self._absences(slices, steps, contested, sorted(names, key=str))
         conclusion = self._conclusion(
             Verdict.CERTIFIED,
             None,
             answers=answers,
             refuted=refuted,
-            open=requirements,
+            open=requirements if side.disputed and not goal.is_ground else (),
             complete=goal.is_ground or all(part.complete for part in slices),
         )
         return _Draft(conclusion, steps, witness, cited)
@@ -252,7 +251,9 @@ class _Case:
 
     def _refuted(self, side: Side, steps: StepList) -> _Draft:
         answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
-        witness, cited = self._absences([side.part], steps, [])
+        contested, _ = write_conflicts(self.inquiry, side.avoided, steps)
+        slices = [side.part, *slices_behind(self.inquiry, side.avoided)]
+        witness, cited = self._absences(slices, steps, contested)
         conclusion = self._conclusion(Verdict.REFUTED, None, answers=answers)
         return _Draft(conclusion, steps, witness, cited)
 
