@@ -106,7 +106,8 @@ def hypergraph_case(
     """Read a hypergraph file and make a case of one goal, an atom id of it.
 
     Atoms `assumed` hold besides, units `left_out` do not count. The policy holds the rules that can
-    matter for the goal; `expired` is that of `decide_hypergraph`. Raises HypergraphRejected with
+    matter for the goal, or those of its proof alone where there are many or some yield what is
+    contested; `expired` is that of `decide_hypergraph`. Raises HypergraphRejected with
     every problem, GoalRejected for a goal that is no atom and for what cannot be supposed, and the
     errors of engines.
     """
@@ -117,7 +118,7 @@ def hypergraph_case(
     decision = closed.decide(goal)
     atoms, edges = _cone(graph, goal)
     proved = decision.verdict is not Verdict.ABSTAINED
-    if proved and len(edges) > WHOLE_CONE_UP_TO:
+    if proved and (len(edges) > WHOLE_CONE_UP_TO or not atoms.isdisjoint(closed.contested)):
         atoms = {goal, *(step.atom for step in decision.steps)}
         edges = {step.edge for step in decision.steps if step.edge is not None}
     units = [

@@ -230,3 +230,23 @@ def test_slices_read_off_the_rules_give_the_certificate_of_evaluation(
             known=[("holds", 1), ("unit", 2), ("witnessed", 1)],
         )
         assert certify_case(case, engine="linear").certificate == evaluated.certificate
+
+
+@pytest.mark.parametrize("goal", ["u", "not u"])
+def test_a_proof_may_go_around_what_is_contested_without_a_unit(goal: str) -> None:
+    graph = {
+        "format": "proofweave.hypergraph/1",
+        "atoms": ["j", "not j", "q", "s", "u", "not u"],
+        "hyperedges": [
+            {"id": "e1", "tail": [], "head": "j"},
+            {"id": "e2", "tail": ["q"], "head": "not j"},
+            {"id": "e3", "tail": ["j"], "head": "u"},
+            {"id": "e4", "tail": ["s"], "head": "u"},
+        ],
+        "contradictions": [["j", "not j"], ["u", "not u"]],
+        "units": [{"id": "x", "states": ["q"]}, {"id": "y", "states": ["s"]}],
+    }
+    decision = _decide(json.dumps(graph).encode(), goal)
+    assert decision.verdict is (Verdict.CERTIFIED if goal == "u" else Verdict.REFUTED)
+    graph["units"] = [{"id": "x", "states": ["q"]}]
+    assert _decide(json.dumps(graph).encode(), goal).code is AbstentionCode.CONFLICT
