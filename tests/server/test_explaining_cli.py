@@ -177,6 +177,7 @@ def test_recorded_decisions_their_steps_and_what_they_rest_on(files: Path, run: 
     assert "1 decision on source" in shown
     assert "nothing was changed" in shown
 
+    assert run("dependents", "st:nope", *at).code == 2
     missing = run("dependents", "Zzyzx", *at)
     assert (missing.code, "goes by its whole digest" in missing.err) == (2, True)
     contrast = run("contrast", *under, goal, 'eligible("Nobody Ltd")').out
