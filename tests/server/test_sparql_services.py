@@ -78,7 +78,7 @@ def test_the_command_asks_whom_the_settings_list(run: Run, tmp_path: Path) -> No
         query = f"SELECT * {{ SERVICE <{risks.iri}> {{ ?company ?p 'high' }} }}"
         arguments = ("sparql", "--kb", tmp_path / "kb", query)
         refused = run(*arguments)
-        assert (refused.code, refused.out) == (2, "")
+        assert (refused.code, refused.out) == (1, "")
         assert "settings list no endpoint" in refused.err
         assert risks.asked == []
         settings = tmp_path / "proofweave.toml"
