@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from kb.quantity import Date, Quantity, Truth
 
-from .arithmetic import UNKNOWN
 from .atom import Atom, Constant, Symbol, Variable, render_pattern, render_term
 from .closed_slice import close_slice
+from .comparison import UNKNOWN
 from .facts import FactBase, Signature
 from .missing import Missing
 from .slice import AbsencePremise, AggregatePremise, ComparisonPremise, Slice
