@@ -93,6 +93,8 @@ class Subjects:
         opens the sentence: in `X is a film directed by A and produced by B`, A produces nothing.
         """
         trigger = self.doc[start]
+        if trigger.dep_ in ("aux", "auxpass"):
+            trigger = trigger.head  # `was killed`
         is_noun = trigger.pos_ == "NOUN"
         if is_noun:
             first = self._coordinated(start, sentence)

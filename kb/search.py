@@ -17,10 +17,11 @@ weights below were chosen on training questions of 2WikiMultihopQA, HotpotQA and
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
@@ -40,7 +41,8 @@ looked up in every segment, so fewer of them are faster; a million passages make
 _EARLIER = 3  # states of an index kept for questions that began before it changed
 
 _NAMED = 10.0
-"""Weight of a title that the query names, against one word."""
+"""Weight of a title that the query names, against one word. Titles that n passages have weigh this
+over the root of n, also below."""
 
 _LINKED = 3.0
 """Weight of a title that the best passage names; each passage after it weighs `_LESS` of that."""
@@ -179,7 +181,7 @@ class TextIndex:
         terms = [
             *ranking.weighed("text", dict.fromkeys(words, 1.0)),
             *ranking.weighed("title", dict.fromkeys(words, 1.0)),
-            *ranking.weighed("key", dict.fromkeys(named, _NAMED)),
+            *_titles(ranking, dict.fromkeys(named, _NAMED)),
         ]
         if reach is Reach.NAMED:
             return tuple(_place(searcher, found) for found in ranking.best(terms, limit))
@@ -200,7 +202,7 @@ class TextIndex:
         for rank, text in enumerate(texts):
             for key in self._names(ranking, text, whole=True):
                 weights.setdefault(key, _LINKED * _LESS**rank)
-        return ranking.weighed("key", {k: w for k, w in weights.items() if k not in named})
+        return _titles(ranking, {k: w for k, w in weights.items() if k not in named})
 
     def _hints(self, ranking: Ranking, texts: Sequence[str], words: Collection[str]) -> list[Term]:
         weights: dict[str, float] = {}
@@ -212,6 +214,14 @@ class TextIndex:
     def _names(self, ranking: Ranking, text: str, *, whole: bool = False) -> tuple[str, ...]:
         text = text[:_FOLLOWED_LENGTH]
         return self._terms.names(text, lambda key: ranking.has("key", key), whole=whole)
+
+
+def _titles(ranking: Ranking, weights: Mapping[str, float]) -> list[Term]:
+    """Give terms for titles; one that several passages share is not likely to mean each of them."""
+    return [
+        replace(term, weight=term.weight / math.sqrt(term.passages))
+        for term in ranking.weighed("key", weights)
+    ]
 
 
 def _place(searcher: tantivy.Searcher, found: Found) -> Place:

@@ -27,7 +27,7 @@ _SEEK = 8
 """What it costs to look a passage up among those of a term, against reading on to the next."""
 
 _DEEPEST = 64
-"""Optional terms that are looked up one inside another."""
+"""Terms that are looked up one around another."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -111,20 +111,18 @@ class Ranking:
         """Ask for passages with any of some terms, the others only adding to scores.
 
         A union of the others is read in windows of some thousand passages, each of them in full.
-        Nested one in another, they are read only where a passage is; that is better for few.
+        Nested around the rest, a term is read only where a passage is; that is better for terms
+        much commoner than these passages.
         """
+        least = sum(term.passages for term in some) * _SEEK
+        looked_up = [term for term in optional if term.passages > least][-_DEEPEST:]
+        in_full = optional[: len(optional) - len(looked_up)]
         query = self._any(some)
-        if not optional:
-            return query
-        looked_up = sum(term.passages for term in some) * len(optional) * _SEEK
-        if len(optional) <= _DEEPEST and looked_up < sum(term.passages for term in optional):
-            for term in optional:
-                query = tantivy.Query.boolean_query(
-                    [(tantivy.Occur.Must, query), (tantivy.Occur.Should, self._term(term))]
-                )
-            return query
-        should = [(tantivy.Occur.Should, self._term(term)) for term in optional]
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *should])
+        for beside in (in_full, *([term] for term in looked_up)):
+            if beside:
+                should = [(tantivy.Occur.Should, self._term(term)) for term in beside]
+                query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *should])
+        return query
 
     def _any(self, terms: Sequence[Term]) -> tantivy.Query:
         return tantivy.Query.boolean_query(

@@ -12,7 +12,7 @@ from .bits import members
 from .engines.linear import UNDERIVED, fire, focus, tails_of
 from .expiry import Expired, never
 from .horn import HornProgram
-from .pruning import ordered_deletion
+from .pruning import indispensable, ordered_deletion
 
 
 class Optimality(Enum):
@@ -56,9 +56,10 @@ def abduce(
     `costs` gives each candidate atom its cost, not negative; the program's given atoms hold for
     free. Stops soon after `expired` (a deadline on the caller's clock) turns true.
 
-    Alternates between the cheapest set that hits all known cuts and a new cut from the closure of
-    that set; a hitting set that derives the goal is cheapest. Source: Ignatiev, Morgado and
-    Marques-Silva, Propositional abduction with implicit hitting sets (2016), section 3.
+    What every derivation rests on is in each set and is set apart first. For the rest it alternates
+    between the cheapest set that hits all known cuts and a new cut from the closure of that set; a
+    hitting set that derives the goal is cheapest. Source: Ignatiev, Morgado and Marques-Silva,
+    Propositional abduction with implicit hitting sets (2016), section 3, who begin with no cut.
     """
     for atom, cost in costs.items():
         if cost < 0:
@@ -68,7 +69,11 @@ def abduce(
     part = focus(program, goal, given=sorted(facts | candidates))
     if part.firing.clauses[part.goal] == UNDERIVED:
         return Abduction(Optimality.IMPOSSIBLE, ())
-    loose = sorted(part.narrow(candidates))
+    narrowed = part.narrow(candidates)
+    forced: set[int] = set()
+    if not expired():
+        forced = indispensable(part.program, part.goal, part.firing, narrowed)
+    loose = sorted(narrowed - forced)
     exact = [Fraction(costs[int(part.atoms[atom])]) for atom in loose]
     search = _Search(part.program, part.goal, loose, exact)
     found: list[int] = []
@@ -79,11 +84,13 @@ def abduce(
     optimality = Optimality.OPTIMAL
     if len(found) < limit and expired():
         optimality = Optimality.BEST_FOUND
-        found.append(search.greedy)
+        found.append(search.greedy())
     sets = []
+    always = sum((Fraction(costs[int(part.atoms[atom])]) for atom in forced), Fraction(0))
     for mask in dict.fromkeys(found):
-        cost = sum((exact[bit] for bit in members(mask)), Fraction(0))
-        sets.append(MissingFacts(part.widen([loose[bit] for bit in members(mask)]), cost))
+        cost = sum((exact[bit] for bit in members(mask)), always)
+        chosen = sorted(forced.union(loose[bit] for bit in members(mask)))
+        sets.append(MissingFacts(part.widen(chosen), cost))
     return Abduction(optimality, tuple(sets))
 
 
@@ -111,10 +118,13 @@ class _Search:
         ]
         self.cuts: list[int] = []
         self.barred: list[int] = []
-        dear_first = sorted(range(len(loose)), key=lambda bit: (-self.weights[bit], -bit))
-        turns = [loose[bit] for bit in dear_first]
-        kept = ordered_deletion(program, goal, fire(program), candidates=turns)
-        self.greedy = sum(1 << bit for bit, atom in enumerate(loose) if atom in kept)
+
+    def greedy(self) -> int:
+        """Give a minimal set: of all candidates, what is left once the dear ones are dropped."""
+        dear_first = sorted(range(len(self.loose)), key=lambda bit: (-self.weights[bit], -bit))
+        turns = [self.loose[bit] for bit in dear_first]
+        kept = ordered_deletion(self.program, self.goal, fire(self.program), candidates=turns)
+        return sum(1 << bit for bit, atom in enumerate(self.loose) if atom in kept)
 
     def run(self, expired: Expired) -> Iterator[int]:
         """Give minimal sets from the cheapest on; stops early once `expired` is true."""

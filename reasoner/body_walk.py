@@ -126,12 +126,13 @@ class _Walker:
                 if truth is Truth.TRUE:
                     return [self._on(walk)]
                 return [self._on(walk, self._failed_comparison(comparison, truth, walk))]
-            case Assign(_, variable, expression):
-                if expression_names(expression) <= bound.keys():
-                    value = value_of(expression, bound)
-                    if not isinstance(value, Undetermined):
-                        bound = {**bound, variable.name: value}
-                return [self._on(walk, bindings=bound)]
+            case Assign(index, variable, expression):
+                if not expression_names(expression) <= bound.keys():
+                    return [self._on(walk)]
+                value = value_of(expression, bound)
+                if isinstance(value, Undetermined):
+                    return [self._on(walk, self._undefined(index, value.reason, walk))]
+                return [self._on(walk, bindings={**bound, variable.name: value})]
             case Refute(_, atom, _):
                 pattern = bind_atom(atom, bound)
                 if not _is_known(pattern):  # whatever is missing gives the value
@@ -237,6 +238,17 @@ class _Walker:
             undetermined,
             is_final=culprit is None and not undetermined,
         )
+
+    def _undefined(self, index: int, reason: str, walk: _Walk) -> Missing:
+        """Ask for another value of an atom that a definition without a value reads."""
+        definition = self.clause.body[index]
+        text = render_literal(definition, walk.bindings)
+        names = literal_names(definition) & walk.bindings.keys()
+        culprit = self._another(names, walk)
+        atom = culprit if culprit is not None else bind_atom(self.clause.head, walk.bindings)
+        self.known.rows(atom)
+        detail = f"{render_literal(definition)} is needed, but has no certain value: {reason}"
+        return Missing(atom, self.clause.id, detail, text)
 
     def _another(self, names: Collection[str], walk: _Walk) -> Atom | None:
         """Give the call that bound one of the names last, one of a stored predicate if any did."""

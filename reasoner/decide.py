@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from .atom import Atom, render_pattern
@@ -83,10 +83,12 @@ def decide(
     engine: str = "auto",
     budget: Budget = UNLIMITED,
     known: Collection[Signature] = (),
+    slicer: Callable[[FactBase], Callable[[Atom], Slice | None]] | None = None,
 ) -> Decision:
     """Decide a goal under a policy from facts, with a checked certificate.
 
-    `known` are predicates of the knowledge base of which nothing may be stated yet. Raises
+    `known` are predicates of the knowledge base of which nothing may be stated yet; `slicer` gives
+    slices from the facts that count, where it can without evaluating. Raises
     GoalRejected for an unknown predicate, PolicyRejected, the errors of engines, and
     SelfCheckFailed if our checker refuses our certificate.
     """
@@ -112,6 +114,7 @@ def decide(
         budget,
         retracted=tuple(item.atom for item in request.retractions),
         vocabulary=frozenset(known),
+        slicer=None if slicer is None else slicer(facts),
     )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)
@@ -221,23 +224,22 @@ class _Case:
         names = set(listed.names)
         refuted: tuple[tuple[Atom, str], ...] = ()
         slices = [side.part]
-        contested: list[Json] = []
-        requirements: tuple[OpenRequirement, ...] = ()
+        contests = side.avoided
         if not goal.is_ground:
             denied = by_entity(self.inquiry, goal, negative.proofs)
             refuted = tuple((atom, steps.add(negative.proofs[atom])) for atom in denied.answers)
             names.update(denied.names)
             slices.append(negative.part)
-            if side.disputed:
-                contested, requirements = write_conflicts(self.inquiry, side.contests, steps)
-                slices += slices_behind(self.inquiry, side.contests)
+            contests = {**contests, **negative.avoided, **(side.contests if side.disputed else {})}
+        contested, requirements = write_conflicts(self.inquiry, contests, steps)
+        slices += slices_behind(self.inquiry, contests)
         witness, cited = self._absences(slices, steps, contested, sorted(names, key=str))
         conclusion = self._conclusion(
             Verdict.CERTIFIED,
             None,
             answers=answers,
             refuted=refuted,
-            open=requirements,
+            open=requirements if side.disputed and not goal.is_ground else (),
             complete=goal.is_ground or all(part.complete for part in slices),
         )
         return _Draft(conclusion, steps, witness, cited)
@@ -249,7 +251,9 @@ class _Case:
 
     def _refuted(self, side: Side, steps: StepList) -> _Draft:
         answers = tuple((atom, steps.add(proof)) for atom, proof in side.sorted_proofs())
-        witness, cited = self._absences([side.part], steps, [])
+        contested, _ = write_conflicts(self.inquiry, side.avoided, steps)
+        slices = [side.part, *slices_behind(self.inquiry, side.avoided)]
+        witness, cited = self._absences(slices, steps, contested)
         conclusion = self._conclusion(Verdict.REFUTED, None, answers=answers)
         return _Draft(conclusion, steps, witness, cited)
 
@@ -308,7 +312,9 @@ class _Case:
         requirements = tuple(write_missing(inquiry, item) for item in missing)
         said = any(item.undetermined for item in missing)
         if part.possible and not said:
-            requirements = (*undetermined_requirements(part, inquiry.sources_below), *requirements)
+            clauses = [clause for group in inquiry.clauses().values() for clause in group]
+            undetermined = undetermined_requirements(part, clauses, inquiry.sources_below)
+            requirements = (*undetermined, *requirements)
         slices = list(search.slices)
         refuted, names = self._denied(negative, steps)
         slices += [inquiry.slice(call) for call in names]

@@ -82,6 +82,7 @@ class HypergraphRejected(ReasonerError):
     def __init__(self, name: str, problems: tuple[str, ...]) -> None:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         super().__init__("\n".join([f"{name} has {count}:", *problems]))
+        self.name = name
         self.problems = problems
 
 
@@ -93,6 +94,7 @@ class GameLogRejected(ReasonerError):
     def __init__(self, name: str, problems: tuple[str, ...]) -> None:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         super().__init__("\n".join([f"{name} has {count}:", *problems]))
+        self.name = name
         self.problems = problems
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .atom import Atom, Constant, fold
@@ -22,7 +22,8 @@ class Inquiry:
     """What a goal is decided on. Each atom is evaluated once.
 
     `retracted` are the atoms of statements that `facts` leave out on request. `vocabulary` are the
-    predicates that a knowledge base knows; empty where there is none that gives them.
+    predicates that a knowledge base knows; empty where there is none that gives them. `slicer`
+    gives slices without evaluating, or None.
     """
 
     goal: Atom
@@ -35,6 +36,7 @@ class Inquiry:
     retracted: tuple[Atom, ...] = ()
     vocabulary: frozenset[Signature] = frozenset()
     _began: float = field(init=False)
+    slicer: Callable[[Atom], Slice | None] | None = None
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
     _unsourced: dict[Signature, str] | None = None
@@ -54,7 +56,8 @@ class Inquiry:
     def slice(self, atom: Atom) -> Slice:
         """Evaluate an atom as a goal; one value excludes another only of the goal in question."""
         if atom not in self._slices:
-            self._slices[atom] = evaluate(
+            given = None if self.slicer is None else self.slicer(atom)
+            self._slices[atom] = given or evaluate(
                 self.policy,
                 atom,
                 self.facts,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kb.quantity import Date, Quantity, Truth
 
 from .atom import Atom, Constant, Symbol, Variable, render_pattern, render_term
+from .clause import Clause
 from .closed_slice import close_slice
 from .comparison import UNKNOWN
+from .doubt import why_undetermined
 from .facts import FactBase, Signature
 from .missing import Missing
-from .slice import AbsencePremise, AggregatePremise, ComparisonPremise, Slice
+from .slice import AbsencePremise, AggregatePremise, ComparisonPremise, Instance, Slice
 from .sources import Sources
 from .verdict import AbstentionCode, OpenRequirement, requirement_id
 
@@ -136,13 +138,16 @@ def _expected(atom: Atom, facts: FactBase) -> str:
 
 
 def undetermined_requirements(
-    part: Slice, sources_below: Callable[[Signature], tuple[str, ...]] = lambda _: ()
+    part: Slice,
+    clauses: Sequence[Clause],
+    sources_below: Callable[[Signature], tuple[str, ...]] = lambda _: (),
 ) -> tuple[OpenRequirement, ...]:
-    """Name the undetermined comparisons of a slice whose goal is possible only.
+    """Name the undetermined comparisons of a slice whose goal is possible only, and why.
 
-    Where there are none, the absences that would need one of the missing `sources_below`.
+    `clauses` are those of the slice. Where nothing is undetermined, the absences that would need
+    one of the missing `sources_below`.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Instance] = {}
     closed = close_slice(part)
     for instance in part.instances:
         if closed.derives(instance.head):
@@ -153,21 +158,21 @@ def undetermined_requirements(
                 and premise.truth is Truth.UNDETERMINED
                 and UNKNOWN.name not in premise.text
             ):
-                found.setdefault(premise.text, instance.rule_id)
+                found.setdefault(premise.text, instance)
     if not found:
         return _unsourced_requirements(part, sources_below)
     return tuple(
         OpenRequirement(
-            id=requirement_id(text, rule),
+            id=requirement_id(text, instance.rule_id),
             atom=text,
             code=AbstentionCode.UNDETERMINED,
-            rule=rule,
+            rule=instance.rule_id,
             query="",
             expected="a more precise value",
             entity_test="",
-            detail="the sources are not precise enough",
+            detail=why_undetermined(instance, text, clauses),
         )
-        for text, rule in sorted(found.items())
+        for text, instance in sorted(found.items(), key=lambda item: item[0])
     )
 
 

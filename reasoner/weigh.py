@@ -29,13 +29,15 @@ class Side:
     """A goal or its complement, weighed.
 
     `proofs` are uncontested; `disputed` answers have contested supports only, one of which is
-    given; `contests` are all that was met on the way, by the contested atom.
+    given; `contests` are all that was met on the way, by the contested atom. `avoided` are those
+    of them that follow from the leaves of a proof, which is minimal only without them.
     """
 
     part: Slice
     proofs: dict[Atom, Proof] = field(default_factory=dict)
     disputed: dict[Atom, Proof] = field(default_factory=dict)
     contests: dict[Atom, Contest] = field(default_factory=dict)
+    avoided: dict[Atom, Contest] = field(default_factory=dict)
 
     def sorted_proofs(self) -> list[tuple[Atom, Proof]]:
         """Give the uncontested proofs by the text of their answers."""
@@ -67,14 +69,16 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
             break
         closed = whole
         excluded: set[Atom] = set()
+        met: dict[Atom, Contest] = {}
         first: Proof | None = None
         while (proof := closed.proof(answer)) is not None:
             found = _contested(proof, contests)
             passing = _passing(proof) if inquiry.valid_on is None else set()
             if not found and not passing:
                 side.proofs[answer] = proof
+                side.avoided.update(_following(grounded, proof, met))
                 break
-            side.contests.update(found)
+            met.update(found)
             excluded.update(found, passing)
             if found and first is None:
                 first = proof
@@ -82,7 +86,18 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
         else:
             if first is not None:
                 side.disputed[answer] = first
+        side.contests.update(met)
     return side
+
+
+def _following(part: Slice, proof: Proof, contests: Mapping[Atom, Contest]) -> dict[Atom, Contest]:
+    """Give the contests of atoms that follow from the leaves of a proof."""
+    if not contests:
+        return {}
+    leaves = {(fact.atom, fact.leaf) for _, fact in proof.steps if isinstance(fact, Fact)}
+    facts = tuple(fact for fact in part.facts if (fact.atom, fact.leaf) in leaves)
+    closed = close_slice(replace(part, facts=facts))
+    return {atom: contest for atom, contest in contests.items() if closed.derives(atom)}
 
 
 def _passing(proof: Proof) -> set[Atom]:

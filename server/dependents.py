@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -36,6 +37,8 @@ from .translate import CODES, VERDICTS, open_message
 _NO_CODE = common_pb2.ABSTENTION_CODE_UNSPECIFIED
 _SHORTEST = 8
 """Digits of a digest that are enough where only one source begins so."""
+
+_STATEMENT_ID = re.compile(r"st:[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,9 @@ def find_subject(text: str, base: Reading) -> Subject:
         return Subject("policy", policy, version)
     name = text.rpartition("/")[2] if text.startswith("knowledgeBases/") else text
     if name.startswith("st:"):
-        return Subject("statement", name)
+        if not _STATEMENT_ID.fullmatch(name):
+            raise NotFound(f"{name!r} is no statement; expected st: and 32 hexadecimal digits")
+        return Subject("statement", name)  # withdrawn, perhaps
     records = base.documents()
     found = {record.source_sha256 for record in records if name in (record.name, record.title)}
     if len(name) >= _SHORTEST:

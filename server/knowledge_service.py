@@ -40,6 +40,7 @@ Context = grpc.ServicerContext
 
 WAIT_LIMIT_SECONDS = 10.0
 TEXT_PIECE = 200_000
+_LINKED_AFTER = 8  # documents of an upload that goes on
 
 REACHES = {
     pb.SEARCH_REACH_UNSPECIFIED: Reach.NAMED,
@@ -67,7 +68,7 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
         limit = settings.limits.document_bytes
         run = self._desk.requester(context)
         outcomes: list[pb.DocumentOutcome] = []
-        linked = Linked()
+        linked, linked_at = Linked(), 0
         try:
             for index, upload in enumerate(uploads(request_iterator, limit=limit)):
                 for response in ingest_upload(
@@ -78,9 +79,12 @@ class KnowledgeService(knowledge_pb2_grpc.KnowledgeServiceServicer):
                     check_call(context)
                     if response.HasField("outcome") or first.start.progress:
                         yield response
+                if len(outcomes) >= max(_LINKED_AFTER, 2 * linked_at):  # ever rarer, so that all
+                    linked += knowledge.link_titles(run=run)  # together cost little more than one
+                    linked_at = len(outcomes)
         finally:  # also where the client leaves: what is admitted stays, with its links
-            if outcomes:
-                linked = knowledge.link_titles(run=run)
+            if len(outcomes) > linked_at:
+                linked += knowledge.link_titles(run=run)
         revision = str(knowledge.base.revision)
         packs = knowledge.packs.packs
         summary = summarise(outcomes, linked, revision=revision, packs=packs)

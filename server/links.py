@@ -29,6 +29,10 @@ class Linked:
     asserted: int = 0
     withdrawn: int = 0
 
+    def __add__(self, other: Linked) -> Linked:
+        """Count two runs together."""
+        return Linked(self.asserted + other.asserted, self.withdrawn + other.withdrawn)
+
 
 @dataclass(frozen=True, slots=True)
 class _Claim:

@@ -128,7 +128,9 @@ def problems_of(error: kb.ProofweaveError) -> tuple[common_pb2.Problem, ...]:
     )
     if not problems:  # some errors carry plain sentences
         problems = tuple(
-            common_pb2.Problem(reason=error.code, message=text)
+            common_pb2.Problem(
+                reason=error.code, message=text, file=str(getattr(error, "name", ""))
+            )
             for text in getattr(error, "problems", ())
         )
     return problems or (common_pb2.Problem(reason=error.code, message=str(error)),)

@@ -85,7 +85,7 @@ def read_columns(
             }
             raise MappingRejected(
                 f"{document.name}: its first line, read as the header, names no dimension in "
-                + ", ".join(_with_nearest(column, near) for column in unknown)
+                + (", ".join(_with_nearest(column, near) for column in unknown) or "its one column")
                 + "; expected names of dimensions, or a mapping that says what the columns are"
             )
     mapping = TableMapping(

@@ -9,7 +9,6 @@ from .format import Json, reject, require
 from .language import Unreadable, write
 from .policy import PolicyText, built_in_rule, read_policy
 from .rules import (
-    ANONYMOUS,
     IDENTITY,
     PRELUDE_SHA256,
     VALUE_RULES,
@@ -19,6 +18,7 @@ from .rules import (
     complement,
     read_atom,
     write_call,
+    written,
 )
 from .sources import FACTS_DECODER, FactsFile, Texts, digest_of, plain_atom
 from .values import in_form, read_day, write_text
@@ -188,9 +188,7 @@ class Case:
         """Read the goal and compare it with the expected one, up to names of variables."""
         self.where, goal = "goal", self.certificate["goal"]
         self.goal_sign, self.goal, tree = read_atom(goal, "GOAL_MISMATCH")
-        names = [item.get("variable", "") for item in tree["arguments"]]
-        written = write(tree, {name: "_" for name in names if ANONYMOUS.match(name)})
-        require(written == goal, "NOT_CANONICAL", f"the canonical form is {written}")
+        require(written(tree) == goal, "NOT_CANONICAL", f"the canonical form is {written(tree)}")
         self.goal_tree, self.is_ground = tree, None not in self.goal
         if expected is None:
             self.not_given.append("the text of the expected goal")

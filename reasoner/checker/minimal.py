@@ -1,5 +1,7 @@
 """Minimality: without any one of its leaves an answer would not follow, under all rules.
 
+What is contested, with both its sides proved, yields nothing here.
+
 Goal-directed with tables: each call is made once, and each of its answers continues each body that
 waits for it once. Absences and aggregates hold as far as the witness shows them.
 Source: Tamaki and Sato 1986, "OLD resolution with tabulation"; for what every derivation uses we
@@ -76,6 +78,8 @@ class Derivation:
             assert task.rule is not None, "every body here is that of a rule"
             head = arguments(task.rule.head, task.bindings)
             atom = (task.call[0], head)
+            if self.witness.is_masked(*atom):
+                continue  # nothing is proved from what is contested
             if atom not in task.read:
                 self.instances.setdefault(atom, {})[task.read] = None
             if head not in self.answers[task.call]:

@@ -21,6 +21,7 @@ from .rules import (
     names_in,
     read_atom,
     signature,
+    written,
 )
 from .sources import digest_of
 from .walk import Answers, Outcomes, Task, walk
@@ -58,6 +59,7 @@ def _check_requirement(case: Case, witness: Witness, item: Json) -> None:
     atom = item["atom"]
     absent = atom.removeprefix("not ")
     sign, row, tree = read_atom(absent, "OPEN_MISMATCH")
+    require(written(tree) == absent, "NOT_CANONICAL", f"the canonical form is {written(tree)}")
     if item["code"] == "CONFLICT":
         require((sign, row) in witness.masked, "OPEN_MISMATCH", f"{atom} is not contested")
         return

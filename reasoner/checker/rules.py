@@ -119,6 +119,12 @@ def read_atom(text: str, rejection: str) -> tuple[str, Arguments, Tree]:
     return signature(tree), arguments(tree, {}), tree
 
 
+def written(tree: Tree) -> str:
+    """Write an atom with variables canonically: those without a name as `_`."""
+    names = [item.get("variable", "") for item in tree["arguments"]]
+    return write(tree, {name: "_" for name in names if ANONYMOUS.match(name)})
+
+
 def write_call(sign: str, call: Arguments) -> str:
     """Write a signature with arguments, `_` for what is unbound."""
     inner = ", ".join(["_" if item is None else item for item in call])

@@ -273,7 +273,7 @@ _DECODERS_BY_ENDING = {
     **dict.fromkeys((".csv", ".tsv", ".lp", ".facts"), ("text", "table", "facts")),
     **dict.fromkeys((".txt", ".text"), ("text", "table", "facts", "markdown")),
     **dict.fromkeys((".md", ".markdown"), ("markdown", "text")),
-    ".json": ("passages-json",),
+    ".json": ("passages-json", "text"),  # a hypergraph is read as its text
 }
 """A name that says its kind is believed."""
 

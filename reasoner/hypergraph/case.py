@@ -25,6 +25,7 @@ from .decision import ClosedHypergraph, GoalDecision, GraphStep, check_goals, cl
 from .graph import Hypergraph, Unit
 from .reading import read_hypergraph
 from .rules import Rules, holds, one_line, rules_of
+from .slicing import GroundSlices
 from .spans import unit_spans
 from .supposition import assumed_atom, suppose
 
@@ -105,7 +106,8 @@ def hypergraph_case(
     """Read a hypergraph file and make a case of one goal, an atom id of it.
 
     Atoms `assumed` hold besides, units `left_out` do not count. The policy holds the rules that can
-    matter for the goal; `expired` is that of `decide_hypergraph`. Raises HypergraphRejected with
+    matter for the goal, or those of its proof alone where there are many or some yield what is
+    contested; `expired` is that of `decide_hypergraph`. Raises HypergraphRejected with
     every problem, GoalRejected for a goal that is no atom and for what cannot be supposed, and the
     errors of engines.
     """
@@ -116,7 +118,7 @@ def hypergraph_case(
     decision = closed.decide(goal)
     atoms, edges = _cone(graph, goal)
     proved = decision.verdict is not Verdict.ABSTAINED
-    if proved and len(edges) > WHOLE_CONE_UP_TO:
+    if proved and (len(edges) > WHOLE_CONE_UP_TO or not atoms.isdisjoint(closed.contested)):
         atoms = {goal, *(step.atom for step in decision.steps)}
         edges = {step.edge for step in decision.steps if step.edge is not None}
     units = [
@@ -177,6 +179,7 @@ def certify_case(
         engine=engine,
         budget=budget,
         known=[("holds", 1), ("unit", 2), ("witnessed", 1)],
+        slicer=lambda facts: GroundSlices(case.policy, facts).slice,
     )
 
 

@@ -37,12 +37,12 @@ USAGE_REASONS = frozenset(
         "GOAL_REJECTED",
         "NOT_FOUND",
         "NOT_PROVIDED",
-        "QUERY_REJECTED",
         "QUESTION_REJECTED",
         "REQUEST_REJECTED",
         "RESUME_REJECTED",
         "REVISION_UNKNOWN",
         "SETTINGS_REJECTED",
+        "VALUE_UNREADABLE",
     }
 )
 """What was typed: it cannot be read, does not go together, or names what is not there.

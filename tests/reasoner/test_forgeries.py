@@ -151,6 +151,19 @@ def test_a_contradiction_in_the_facts_is_not_hidden_by_leaving_out_minimality() 
 # Absence
 
 
+@pytest.mark.parametrize("note", [" % all is well", " %* granted *%", " ", "."])
+def test_an_open_atom_carries_no_note_of_its_own(note: str) -> None:
+    facts = "insured(acme)."
+    decision = prove("ok(S) :- insured(S), certified(S).", facts, "ok(acme)")
+    certificate = json.loads(decision.certificate)
+    (item,) = certificate["open"]
+    assert examine(certificate, facts).valid
+    item["atom"] += note
+    digest = hashlib.sha256(f"{item['atom']}\n{item['rule']}".encode()).hexdigest()
+    item["id"] = f"or:{digest[:16]}"
+    assert examine(certificate, facts).rejection == "NOT_CANONICAL"
+
+
 def test_what_is_contested_is_not_absent() -> None:
     policy = 'closed(l/1, "l"). bad(S) :- l(S). closed(sup/1, "l"). ok(S) :- sup(S), not bad(S).'
     clean, real = "sup(a).", "sup(a). l(a). -bad(a)."

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from graph_strategies import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reasoner.decide import Decision
+from reasoner.decide import Decision, Request, decide
 from reasoner.errors import GoalRejected, HypergraphRejected
 from reasoner.hypergraph import decide_hypergraph, read_hypergraph
 from reasoner.hypergraph.case import certify_case, hypergraph_case
@@ -196,3 +197,56 @@ def test_the_text_of_the_policy_reads_back_as_its_clauses(body: dict[str, Any]) 
     assert findings == ()
     assert tuple(replace(clause, line=0, column=0) for clause in read.clauses) == policy.clauses
     assert read.digest == policy.digest
+
+
+@settings(max_examples=120, deadline=None)
+@given(graphs(contradictions=True), st.data())
+def test_slices_read_off_the_rules_give_the_certificate_of_evaluation(
+    body: dict[str, Any], draw: st.DataObject
+) -> None:
+    data = json.dumps(body).encode()
+    names = [unit["id"] for unit in body["units"]]
+    gone = draw.draw(st.lists(st.sampled_from(names), unique=True)) if names else []
+    assumed = draw.draw(st.lists(st.sampled_from(body["atoms"]), unique=True, max_size=1))
+    for goal in body["goals"]:
+        case = hypergraph_case(
+            data, goal, name="g.json", assumed=assumed, left_out=gone, engine="linear"
+        )
+        if case.proof is not None:
+            continue
+        request = Request(
+            case.goal,
+            None,
+            assumptions=case.assumptions,
+            understood_as=case.understood_as,
+            retractions=case.retractions,
+        )
+        evaluated = decide(
+            request,
+            policy=case.policy,
+            facts=case.facts,
+            sources=case.sources,
+            engine="linear",
+            known=[("holds", 1), ("unit", 2), ("witnessed", 1)],
+        )
+        assert certify_case(case, engine="linear").certificate == evaluated.certificate
+
+
+@pytest.mark.parametrize("goal", ["u", "not u"])
+def test_a_proof_may_go_around_what_is_contested_without_a_unit(goal: str) -> None:
+    graph = {
+        "format": "proofweave.hypergraph/1",
+        "atoms": ["j", "not j", "q", "s", "u", "not u"],
+        "hyperedges": [
+            {"id": "e1", "tail": [], "head": "j"},
+            {"id": "e2", "tail": ["q"], "head": "not j"},
+            {"id": "e3", "tail": ["j"], "head": "u"},
+            {"id": "e4", "tail": ["s"], "head": "u"},
+        ],
+        "contradictions": [["j", "not j"], ["u", "not u"]],
+        "units": [{"id": "x", "states": ["q"]}, {"id": "y", "states": ["s"]}],
+    }
+    decision = _decide(json.dumps(graph).encode(), goal)
+    assert decision.verdict is (Verdict.CERTIFIED if goal == "u" else Verdict.REFUTED)
+    graph["units"] = [{"id": "x", "states": ["q"]}]
+    assert _decide(json.dumps(graph).encode(), goal).code is AbstentionCode.CONFLICT

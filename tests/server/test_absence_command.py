@@ -1,4 +1,4 @@
-"""Absences from the command line: what stands in their way, and what does not."""
+"""What an abstention says of absences and of values that nobody can compute."""
 
 from __future__ import annotations
 
@@ -59,3 +59,43 @@ def test_what_may_hold_is_not_said_to_hold(run: Run, tmp_path: Path) -> None:
     shown = prove(run, tmp_path, LATE, facts, "sound(b)").json
     (excluded,) = shown["open"]
     assert excluded["detail"].endswith("late(b) holds")
+
+
+VALUES = """\
+share(X, V) :- total(X, S), parts(X, N), V = S / N.
+next(X, D) :- born(X, B), D = add_years(B, 1).
+sum(X, V) :- paid(X, A), fee(X, B), V = A + B.
+"""
+STATED = """\
+total(a, 5). parts(a, 0). born(b, @date("9999-12-31")).
+paid(c, @quantity("5 EUR")). fee(c, @quantity("5 USD")).
+"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "open_text", "reason"),
+    [
+        ("share(a, V)", "V = 5 / 0", "cannot divide 5 by zero"),
+        ("next(b, D)", 'D = add_years(@date("9999-12-31"), 1)', "add_years leaves the calendar"),
+        (
+            "sum(c, V)",
+            'V = @quantity("5 EUR") + @quantity("5 USD")',
+            'cannot add @quantity("5 EUR") and @quantity("5 USD")',
+        ),
+    ],
+)
+def test_what_has_no_value_says_why_and_is_all_that_is_open(
+    run: Run, tmp_path: Path, goal: str, open_text: str, reason: str
+) -> None:
+    shown = prove(run, tmp_path, VALUES, STATED, goal).json
+    (requirement,) = shown["open"]
+    assert (requirement["atom"], requirement["code"]) == (open_text, "UNDETERMINED")
+    assert reason in requirement["detail"]
+
+
+def test_a_doubtful_test_below_names_both_values(run: Run, tmp_path: Path) -> None:
+    facts = 'due(a, @date("2024")). due(b, @date("2023")).'
+    shown = prove(run, tmp_path, LATE, facts, "sound(a)").json
+    assert shown["open"][0]["detail"] == (
+        '@date("2024") and @date("2024-06-01") overlap, or have no common unit'
+    )

@@ -129,8 +129,8 @@ def test_every_error_of_a_policy_has_its_line(files: Path, run: Run) -> None:
     (files / "bad.lp").write_text("a :- b c.\n\nd(X) :- e(X.\n\np(X, Y) :- q(X).\n")
     outcome = run("policy", "check", files / "bad.lp")
     assert outcome.code == 1
-    lines = outcome.err.splitlines()
-    assert [line.split(":")[2] for line in lines[:3]] == ["1", "3", "5"]
+    lines = [line for line in outcome.err.splitlines() if not line.startswith("warning: ")]
+    assert [line.split(":")[2] for line in lines] == ["1", "3", "5"]
     assert all(line.startswith("error: bad.lp:") for line in lines)
 
 
@@ -557,7 +557,7 @@ def test_a_backup_comes_back_whole(kb: Path, files: Path, run: Run) -> None:
 
 def test_a_place_without_a_knowledge_base_is_named(files: Path, run: Run) -> None:
     outcome = run("log", "verify", "--kb", files)
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert str(files) in outcome.err
     assert run("log", "verify").code == 2
     assert run("log", "verify", "--kb", files, "--server", "localhost:1").code == 2

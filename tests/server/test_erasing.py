@@ -86,7 +86,7 @@ def test_an_erased_statement_is_in_no_revision_and_the_rest_in_every(call: Run, 
     assert call("ingest", "--kb", kb, kb.parent / "letter.md").code == 0
     assert stated(call, kb) == left
     again = call("retract", "statement", found, "--erase", "--kb", kb)
-    assert again.code == 1
+    assert again.code == 2
     assert "no evidence is known" in again.err
 
 

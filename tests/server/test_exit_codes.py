@@ -62,12 +62,12 @@ UNKNOWN = [
     "operation resume --kb kb 99",
     "lattice show --kb kb nope",
     "lattice compare --kb kb nope a b",
-    "sparql --kb kb SELEC",
     "pack test nope",
     "restore none.tar.gz other",
     "log verify --kb none",
 ]
 REFUSED = [
+    "sparql --kb kb SELEC",
     "policy check flawed.lp",
     "prove --policy flawed.lp --facts f.lp ok(a)",
     "prove --hypergraph graph.json enabled",
@@ -138,3 +138,20 @@ def test_a_reader_that_leaves_gets_no_trace(base: Path) -> None:
         os.close(write)
     assert b"Traceback" not in done.stderr
     assert done.returncode == 1
+
+
+def test_each_problem_of_a_file_names_the_file(
+    run: Run, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(base)
+    (base / "games.jsonl").write_text('{"id": "a", "turns": []}\n[]\n')
+    for words, file in (
+        ("prove --hypergraph graph.json enabled", "graph.json"),
+        ("prove --game-log games.jsonl enabled(1)", "games.jsonl"),
+    ):
+        outcome = run(*words.split())
+        lines = outcome.err.splitlines()
+        assert len(lines) >= 2
+        assert all(line.startswith(f"error: {file}: ") for line in lines)
+        shown = run(*words.split(), "--json").json["error"]["problems"]
+        assert {problem["file"] for problem in shown} == {file}

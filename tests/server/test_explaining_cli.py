@@ -168,7 +168,7 @@ def test_recorded_decisions_their_steps_and_what_they_rest_on(files: Path, run: 
     assert [step["depth"] for step in rest.json["steps"]] == [1]
     assert rest.json["next_page_token"] is None
     wrong = run("certificate", "get", digest[:8], *at, "--step", "s99")
-    assert (wrong.code, "its steps are s1 to" in wrong.err) == (1, True)
+    assert (wrong.code, "its steps are s1 to" in wrong.err) == (2, True)
 
     found = run("dependents", "certificates.md", *at, "--recheck", "--json").json
     assert [one["outcome"] for one in found["dependents"]] == ["falls"]
@@ -177,8 +177,9 @@ def test_recorded_decisions_their_steps_and_what_they_rest_on(files: Path, run: 
     assert "1 decision on source" in shown
     assert "nothing was changed" in shown
 
+    assert run("dependents", "st:nope", *at).code == 2
     missing = run("dependents", "Zzyzx", *at)
-    assert (missing.code, "goes by its whole digest" in missing.err) == (1, True)
+    assert (missing.code, "goes by its whole digest" in missing.err) == (2, True)
     contrast = run("contrast", *under, goal, 'eligible("Nobody Ltd")').out
     assert "stated in" in contrast
     assert ", line" in contrast

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +65,34 @@ def test_a_link_is_a_premise_with_a_quote(wiki: Live) -> None:
     document = decode(data, name="c.json")
     report = verify_bytes(decision.certificate_content, {document.text_sha256: document.text})
     assert report.valid, report.message
+
+
+def test_links_do_not_wait_for_the_end_of_a_long_upload(wiki: Live) -> None:
+    message, header = knowledge_pb2.IngestDocumentsRequest, common_pb2.FileHeader
+    files = [corpus(FILM, DIRECTOR)] + [
+        corpus((f"Place {number}", f"Place {number} is a village.")) for number in range(9)
+    ]
+    go_on = threading.Event()
+
+    def messages() -> Iterator[knowledge_pb2.IngestDocumentsRequest]:
+        yield message(start=knowledge_pb2.IngestStart())
+        for number, data in enumerate(files):
+            if number == 9:
+                assert go_on.wait(timeout=60)
+            yield message(document=header(file_name=f"{number}.json", size=len(data)))
+            yield message(chunk=data)
+
+    responses = wiki.services.knowledge.IngestDocuments(messages())
+    for _ in range(8):
+        assert next(responses).outcome.admitted.is_new
+    stated = knowledge_pb2.ListStatementsRequest(dimension="same_as")
+    for _ in range(300):
+        if wiki.services.knowledge.ListStatements(stated).statements:
+            break
+        time.sleep(0.1)
+    assert ask(wiki).verdict == common_pb2.VERDICT_CERTIFIED
+    go_on.set()
+    assert list(responses)[-1].summary.links_asserted == 1
 
 
 def test_ingesting_again_asserts_no_link_twice(wiki: Live) -> None:
