@@ -13,9 +13,10 @@ from functools import lru_cache
 from kb.quantity import Truth
 
 from . import arithmetic
-from .arithmetic import UNKNOWN, Result, Undetermined
+from .arithmetic import Result, Undetermined
 from .atom import Atom, Constant, Variable, render_term
 from .clause import Aggregate, Clause, Comparison, Expression, Operation, bind_atom
+from .comparison import UNKNOWN, compare
 from .facts import Signature
 from .magic import (
     Assign,
@@ -59,7 +60,7 @@ def compare_literal(
         return Truth.UNDETERMINED
     if defines and left == right:
         return Truth.TRUE
-    return arithmetic.compare(comparison.operator, left, right)
+    return compare(comparison.operator, left, right)
 
 
 def unify_head(head: Atom, pattern: Atom) -> Bindings | None:
@@ -288,7 +289,7 @@ def _collect(step: Collect, known: Bindings, answers: Answers) -> list[tuple[Bin
     result = value_of(literal.result, known)
     if isinstance(result, Undetermined):
         return [(known, False)]
-    truth = arithmetic.compare(literal.operator, result, value)
+    truth = compare(literal.operator, result, value)
     return [] if truth is Truth.FALSE else [(known, truth is Truth.TRUE)]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kb.quantity import Truth
 
-from .arithmetic import Result, Undetermined, compare
+from .arithmetic import Result, Undetermined
 from .atom import Atom, Constant, Variable, is_anonymous, render_pattern, render_term
 from .bodies import (
     Answers,
@@ -27,6 +27,7 @@ from .bodies import (
     value_of,
 )
 from .clause import Clause, Comparison, bind_atom, render_literal
+from .comparison import compare
 from .facts import FactBase, Signature
 from .magic import (
     Assign,

@@ -14,7 +14,6 @@ from typing import overload
 
 from kb.quantity import Truth
 
-from .arithmetic import UNKNOWN
 from .atom import Constant, Symbol
 from .certainty import Record
 from .clause import (
@@ -28,6 +27,7 @@ from .clause import (
 )
 from .codegen import Template
 from .collection import paused_collection
+from .comparison import UNKNOWN
 from .later import Deferred
 from .run import Run
 from .slice import (

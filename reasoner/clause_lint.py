@@ -11,7 +11,6 @@ from rapidfuzz import fuzz, process
 from kb.quantity import Quantity, Truth
 from kb.units import is_unit
 
-from .arithmetic import compare
 from .atom import Atom, Variable, is_anonymous
 from .clause import (
     Absent,
@@ -26,6 +25,7 @@ from .clause import (
     render_literal,
     variables_of,
 )
+from .comparison import compare
 from .errors import Finding, Severity
 from .facts import Signature
 from .magic import (

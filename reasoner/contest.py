@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from kb.quantity import Truth
 
-from .arithmetic import compare
 from .atom import Atom, Constant, Term, Variable
 from .bodies import without_statement
 from .clause import Operator, Policy
+from .comparison import compare
 from .facts import Fact, FactBase, Signature
 from .prelude import ABOUT_NAMES, ABOUT_SOURCES, COMPUTED, SAME_AS
 from .sources import Sources

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from kb.quantity import Truth
 
-from .arithmetic import Undetermined, compare
+from .arithmetic import Undetermined
 from .atom import Atom, render_pattern, render_term
 from .bodies import (
     Answers,
@@ -31,6 +31,7 @@ from .bodies import (
 )
 from .clause import Clause, bind_atom, render_literal
 from .closed_slice import merge_slices, uncertain_rows
+from .comparison import compare
 from .inquiry import Inquiry
 from .magic import Assign, Collect, Read, Refute, Step, Test, expression_names, literal_names
 from .trees import Json

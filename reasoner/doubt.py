@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .arithmetic import UNKNOWN, Undetermined
+from .arithmetic import Undetermined
 from .atom import Constant, render_term
 from .bodies import value_of
 from .clause import Clause, Comparison, render_literal
+from .comparison import UNKNOWN
 from .magic import expression_names
 from .slice import Instance
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from kb.quantity import Date, Quantity, Truth
 
-from .arithmetic import UNKNOWN
 from .atom import Atom, Constant, Symbol, Variable, render_pattern, render_term
 from .clause import Clause
 from .closed_slice import close_slice
+from .comparison import UNKNOWN
 from .doubt import why_undetermined
 from .facts import FactBase, Signature
 from .missing import Missing

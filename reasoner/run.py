@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from kb.quantity import Truth
 
 from . import arithmetic
-from .arithmetic import UNKNOWN, Result, Undetermined
+from .arithmetic import Result, Undetermined
 from .atom import Atom, Variable, render_term
 from .certainty import Certainty, Ground, Record
 from .clause import AggregateFunction, Operator
 from .codegen import CompiledGoal
+from .comparison import UNKNOWN, compare
 from .facts import FactBase, Signature
 from .prelude import SAME_AS
 from .relation import Key, Lookup, Row
@@ -170,7 +171,7 @@ class Run:
         """Compare two results."""
         if isinstance(left, Undetermined) or isinstance(right, Undetermined):
             return Truth.UNDETERMINED
-        return arithmetic.compare(operator, left, right)
+        return compare(operator, left, right)
 
     def defined(self, left: Result, right: Result) -> Truth:
         """Check a definition whose variable was known before."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kb.quantity import Truth
-from reasoner.arithmetic import aggregate, compare
+from reasoner.arithmetic import aggregate
 from reasoner.atom import Atom, Constant, Variable
 from reasoner.clause import (
     Absent,
@@ -17,6 +17,7 @@ from reasoner.clause import (
     Positive,
     bind_atom,
 )
+from reasoner.comparison import compare
 
 Bindings = dict[str, Constant]
 Found = tuple[str, tuple[tuple[str, Constant], ...], Atom, tuple[Atom, ...]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kb.quantity import Truth
-from reasoner.arithmetic import aggregate, compare
+from reasoner.arithmetic import aggregate
 from reasoner.atom import Atom, Constant, Variable
 from reasoner.clause import (
     Absent,
@@ -22,6 +22,7 @@ from reasoner.clause import (
     bind_term,
     variables_of,
 )
+from reasoner.comparison import compare
 from reasoner.slice import Call
 
 Bindings = dict[str, Constant]

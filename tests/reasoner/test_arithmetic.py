@@ -9,18 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.quantity import Date, Quantity, Truth
-from reasoner.arithmetic import (
-    FUNCTIONS,
-    INFIMUM,
-    SUPREMUM,
-    UNKNOWN,
-    Undetermined,
-    aggregate,
-    apply,
-    compare,
-)
+from reasoner.arithmetic import FUNCTIONS, Undetermined, aggregate, apply
 from reasoner.atom import Constant, Symbol
 from reasoner.clause import AggregateFunction, Operator
+from reasoner.comparison import INFIMUM, SUPREMUM, UNKNOWN, compare
 from reasoner.policy import parse_atom
 
 T, F, U = Truth.TRUE, Truth.FALSE, Truth.UNDETERMINED
