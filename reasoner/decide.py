@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .atom import Atom, render_pattern
@@ -24,7 +24,7 @@ from .clause import Policy
 from .errors import GoalRejected, SelfCheckFailed
 from .evaluate import UNLIMITED, Budget
 from .facts import Fact, FactBase, Signature
-from .inquiry import Inquiry
+from .inquiry import Inquiry, Slicer
 from .naming import by_entity
 from .openness import Openness
 from .precision import most_precise
@@ -83,7 +83,7 @@ def decide(
     engine: str = "auto",
     budget: Budget = UNLIMITED,
     known: Collection[Signature] = (),
-    slicer: Callable[[FactBase], Callable[[Atom], Slice | None]] | None = None,
+    slicer: Slicer | None = None,
 ) -> Decision:
     """Decide a goal under a policy from facts, with a checked certificate.
 
@@ -114,7 +114,7 @@ def decide(
         budget,
         retracted=tuple(item.atom for item in request.retractions),
         vocabulary=frozenset(known),
-        slicer=None if slicer is None else slicer(facts),
+        slicer=slicer,
     )
     case = _Case(request, inquiry)
     return _checked(case.decide(), case)

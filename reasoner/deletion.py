@@ -142,16 +142,7 @@ def prepare_deletions(inquiry: Inquiry, *, looks_for_conflicts: bool) -> Deletio
             return None
         names_count = True
     program, names = compile_slice(part)
-    contests = None
-    if looks_for_conflicts:
-        contests = Contests(
-            inquiry.policy,
-            inquiry.facts,
-            inquiry.sources,
-            inquiry.valid_on,
-            inquiry.derives,
-            inquiry.told_apart,
-        )
+    contests = inquiry.contests() if looks_for_conflicts else None
     read = read_by_absences(inquiry.policy)
     renamed = SAME_AS in inquiry.facts.signatures()
     answers = Answers(part.demands, part.lookups, renamed=renamed)

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field, replace
 from .atom import Atom, Constant, fold
 from .bodies import NotCovered
 from .clause import Clause, Policy
+from .contest import Contests
 from .evaluate import Budget, evaluate
 from .facts import FactBase, Signature
 from .prelude import VALUE_RULES, rules_in_force
 from .slice import Slice
 from .sources import Sources
 from .unsourced import sources_below, unsourced
+
+Slicer = Callable[[FactBase], Callable[[Atom], Slice | None]]
+"""Gives, for some facts, a function from atoms to their slices; None where they are evaluated."""
 
 
 @dataclass(slots=True)
@@ -23,7 +27,7 @@ class Inquiry:
 
     `retracted` are the atoms of statements that `facts` leave out on request. `vocabulary` are the
     predicates that a knowledge base knows; empty where there is none that gives them. `slicer`
-    gives slices without evaluating, or None.
+    gives slices of facts without evaluating, or None. `began` is when the deadline began to run.
     """
 
     goal: Atom
@@ -35,29 +39,32 @@ class Inquiry:
     budget: Budget
     retracted: tuple[Atom, ...] = ()
     vocabulary: frozenset[Signature] = frozenset()
-    _began: float = field(init=False)
-    slicer: Callable[[Atom], Slice | None] | None = None
+    slicer: Slicer | None = None
+    began: float | None = None
     _slices: dict[Atom, Slice] = field(default_factory=dict)
     _clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
     _unsourced: dict[Signature, str] | None = None
     _below: dict[Signature, tuple[str, ...]] = field(default_factory=dict)
     _own_clauses: dict[Signature, list[Clause]] = field(default_factory=dict)
 
+    _given: Callable[[Atom], Slice | None] = field(init=False)
+
     def __post_init__(self) -> None:
-        self._began = self.budget.start()
+        if self.began is None:
+            self.began = self.budget.start()
+        self._given = (lambda _: None) if self.slicer is None else self.slicer(self.facts)
 
     def is_late(self) -> bool:
         """Whether the deadline of the budget has passed since the inquiry began."""
         clock, milliseconds = self.budget.clock, self.budget.deadline_ms
-        if clock is None or milliseconds is None:
+        if clock is None or milliseconds is None or self.began is None:
             return False
-        return clock() >= self._began + milliseconds / 1000
+        return clock() >= self.began + milliseconds / 1000
 
     def slice(self, atom: Atom) -> Slice:
         """Evaluate an atom as a goal; one value excludes another only of the goal in question."""
         if atom not in self._slices:
-            given = None if self.slicer is None else self.slicer(atom)
-            self._slices[atom] = given or evaluate(
+            self._slices[atom] = self._given(atom) or evaluate(
                 self.policy,
                 atom,
                 self.facts,
@@ -76,6 +83,12 @@ class Inquiry:
             retracted=(*self.retracted, *retracted),
             _slices={},
             _clauses={},
+        )
+
+    def contests(self) -> Contests:
+        """Look for what contests an atom among these facts and rules."""
+        return Contests(
+            self.policy, self.facts, self.sources, self.valid_on, self.derives, self.told_apart
         )
 
     @property

@@ -53,14 +53,7 @@ def weigh(inquiry: Inquiry, part: Slice) -> Side:
     side = Side(part)
     if not part.answers:
         return side
-    contests = Contests(
-        inquiry.policy,
-        inquiry.facts,
-        inquiry.sources,
-        inquiry.valid_on,
-        inquiry.derives,
-        inquiry.told_apart,
-    )
+    contests = inquiry.contests()
     grounded = part.grounded()
     whole = close_slice(grounded, engine=inquiry.engine)
     for at, answer in enumerate(part.answers):

@@ -15,10 +15,11 @@ from proofweave.v1 import common_pb2, reasoning_pb2
 from reasoner.atom import Atom
 from reasoner.clause import Policy
 from reasoner.decide import Decision, Request, decide
-from reasoner.evaluate import Budget
+from reasoner.evaluate import Budget, evaluate
 from reasoner.facts import Fact, FactBase, Signature
 from reasoner.policy import parse_atom
 from reasoner.retraction import Retraction
+from reasoner.slice import Slice
 from reasoner.sources import FactsFiles, Sources, facts_file_sources
 from reasoner.unsourced import unsourced
 from reasoner.verdict import AbstentionCode, Verdict
@@ -57,6 +58,17 @@ class Ground:
     def unsourced(self) -> Mapping[Signature, str]:
         """Predicates whose complete source is missing, with its name."""
         return unsourced(self.policy, self.sources)
+
+    def slice(self, goal: Atom, facts: FactBase, budget: Budget) -> Slice:
+        """Evaluate a goal on these rules and some facts."""
+        return evaluate(
+            self.policy,
+            goal,
+            facts,
+            valid_on=self.valid_on,
+            budget=budget,
+            unsourced=self.unsourced,
+        )
 
     def request(self, goal: Atom) -> Request:
         """Give the request for a goal."""

@@ -10,8 +10,8 @@ from reasoner.abduction import MissingFacts, Optimality, abduce
 from reasoner.atom import Atom
 from reasoner.compiled_slice import SliceNames, compile_slice
 from reasoner.decide import decide
-from reasoner.evaluate import Budget, evaluate
-from reasoner.facts import Fact, FactBase, Signature
+from reasoner.evaluate import Budget
+from reasoner.facts import Fact, Signature
 from reasoner.prelude import ABOUT_NAMES, COMPUTED, DECIDED_BY_ORDER, DECLARATIONS
 from reasoner.slice import Slice
 from reasoner.verdict import Verdict
@@ -124,7 +124,7 @@ def with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, boo
     assumed = ground.supposed_facts()
     never = never_missing(ground)
     supposed: frozenset[Atom] = frozenset()
-    part = _evaluate(goal, ground, assumed, budget)
+    part = ground.slice(goal, assumed, budget)
     for _ in range(ROUNDS):
         found = {
             call.pattern
@@ -137,19 +137,8 @@ def with_missing(goal: Atom, ground: Ground, budget: Budget) -> tuple[Slice, boo
         facts = assumed.with_facts(
             Fact(atom, f"{MISSING}{atom}") for atom in sorted(supposed, key=str)
         )
-        part = _evaluate(goal, ground, facts, budget)
+        part = ground.slice(goal, facts, budget)
     return part, False
-
-
-def _evaluate(goal: Atom, ground: Ground, facts: FactBase, budget: Budget) -> Slice:
-    return evaluate(
-        ground.policy,
-        goal,
-        facts,
-        valid_on=ground.valid_on,
-        budget=budget,
-        unsourced=ground.unsourced,
-    )
 
 
 def never_missing(ground: Ground) -> frozenset[Signature]:

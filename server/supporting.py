@@ -12,9 +12,8 @@ from reasoner.atom import Atom
 from reasoner.compiled_slice import Leaf, compile_slice
 from reasoner.decide import check_goal
 from reasoner.errors import GoalRejected
-from reasoner.evaluate import Budget, evaluate
+from reasoner.evaluate import Budget
 from reasoner.policy import parse_atom
-from reasoner.slice import Slice
 from reasoner.sources import Sources
 from reasoner.supports import supports
 from reasoner.verdict import AbstentionCode, Verdict
@@ -36,19 +35,6 @@ def ground_goal(text: str) -> Atom:
     return goal
 
 
-def slice_of(goal: Atom, ground: Ground, budget: Budget) -> Slice:
-    """Evaluate a goal on the ground of its request."""
-    facts = ground.supposed_facts()
-    return evaluate(
-        ground.policy,
-        goal,
-        facts,
-        valid_on=ground.valid_on,
-        budget=budget,
-        unsourced=ground.unsourced,
-    )
-
-
 def expiry(budget: Budget) -> Callable[[], bool]:
     """Give whether the deadline of a budget, counted from now, has passed."""
     clock, milliseconds = budget.clock, budget.deadline_ms
@@ -68,7 +54,7 @@ def stream_supports(
     goal = ground_goal(request.goal.goal)
     check_goal(goal, ground.policy, ground.supposed_facts(), ground.known)
     expired = expiry(budget)
-    part = slice_of(goal, ground, budget)
+    part = ground.slice(goal, ground.supposed_facts(), budget)
     program, names = compile_slice(part)
     number = names.number(goal)
     if number is None:
