@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -16,11 +17,12 @@ from reasoner.bodies import without_statement
 from reasoner.decide import Decision, Request, decide, declarations
 from reasoner.deletion import prepare_deletions, read_by_absences
 from reasoner.errors import PolicyRejected
-from reasoner.evaluate import UNLIMITED
-from reasoner.facts import Fact
+from reasoner.evaluate import UNLIMITED, Budget
+from reasoner.facts import Fact, FactBase
 from reasoner.inquiry import Inquiry
 from reasoner.policy import parse_atom, parse_policy
 from reasoner.retraction import Retraction
+from reasoner.slice import Slice
 from reasoner.sources import facts_file_sources
 from reasoner.verdict import Verdict
 from server.offline import leaves_of_files
@@ -155,3 +157,27 @@ def test_each_edge_of_a_long_chain_is_needed() -> None:
     for leaf in found:
         assert leaf.in_knowledge.verdict == common_pb2.VERDICT_ABSTAINED
         assert leaf.in_knowledge.open
+
+
+def test_over_other_facts_an_inquiry_keeps_its_deadline_and_slices_these() -> None:
+    facts, sources = facts_file_sources(("f.lp", "q(a). q(b)."))
+    fewer = FactBase(fact for fact in facts.facts() if fact.atom != parse_atom("q(b)"))
+    seconds = iter([0.0, 2.0])
+    sliced: list[FactBase] = []
+
+    def slicer(given: FactBase) -> Callable[[Atom], Slice | None]:
+        sliced.append(given)
+        return lambda _: None
+
+    inquiry = Inquiry(
+        parse_atom("q(X)"),
+        parse_policy("", name="none"),
+        facts,
+        sources,
+        DAY,
+        "linear",
+        Budget(deadline_ms=1000, clock=lambda: next(seconds)),
+        slicer=slicer,
+    ).over(fewer)
+    assert inquiry.is_late()
+    assert sliced == [facts, fewer]
